@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
-
-    from _typeshed import DataclassInstance
 else:
     def dataclass(cls=None, /, *, frozen=False, eq=True, kw_only=False, slots=False):
         """As dataclasses.dataclass."""
@@ -34,7 +32,7 @@ def _described(cls: type) -> type:
     return cls
 
 
-def _completed(cls: type[DataclassInstance], frozen: bool, eq: bool) -> type[DataclassInstance]:
+def _completed(cls: type, frozen: bool, eq: bool) -> type:
     """The class with the functions that dataclasses.dataclass would have compiled; its own stay."""
     own = vars(cls)
     if "__repr__" not in own:
@@ -42,13 +40,13 @@ def _completed(cls: type[DataclassInstance], frozen: bool, eq: bool) -> type[Dat
     if eq:
         key = _key(cls)
         if "__eq__" not in own:
-            cls.__eq__ = _equal(key)  # type: ignore[method-assign]
+            cls.__eq__ = _equal(key)  # type: ignore[assignment, method-assign]
         if own.get("__hash__") is None:
             cls.__hash__ = _hash(key) if frozen else None  # type: ignore[assignment, method-assign]
     return cls
 
 
-def _key(cls: type[DataclassInstance]) -> Callable[[object], object]:
+def _key(cls: type) -> Callable[[object], object]:
     """What two of a class are compared by."""
     names = [field.name for field in dataclasses.fields(cls) if field.compare]
     return operator.attrgetter(*names) if names else lambda _: ()
@@ -68,6 +66,6 @@ def _hash(key: Callable[[object], object]) -> Callable[[object], int]:
     return __hash__
 
 
-def _repr(self: DataclassInstance) -> str:
-    shown = [field.name for field in dataclasses.fields(self) if field.repr]
+def _repr(self: object) -> str:
+    shown = [field.name for field in dataclasses.fields(self) if field.repr]  # type: ignore[arg-type]
     return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
