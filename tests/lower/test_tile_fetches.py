@@ -90,3 +90,10 @@ def test_processors_with_few_registers_fetch_at_once(run, mode):
     kernel = multiplied(run, "f32", SIZES, BLOCK)
     plans = [plan_text(plan_of(kernel.asm["ttir"], find_target(f"cpu:x86_64-v{n}"))) for n in (3, 4)]
     assert ["between" in plan for plan in plans] == [False, True]
+
+
+def test_bytes_that_are_summed_as_floats_fetch_at_once(run, mode):
+    """Without an instruction for them there are no parts: nothing would fetch between them."""
+    kernel = multiplied(run, "i8", SIZES, BLOCK)
+    plan = plan_text(plan_of(kernel.asm["ttir"], find_target("cpu:x86_64-v4")))
+    assert "arrays, tiles" in plan and "between" not in plan and "fetch next round" in plan

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from ...ir.model import Operation, bits_of
+from ...ir.model import FloatType, IntegerType, Operation, bits_of
 from ...layout import log2
 from ...spirv.module import Value as Register
 from ...target import Target
@@ -20,7 +20,7 @@ from ..addresses.element_motion import contiguous_axis
 from ..context import Context
 from ..plan.records import IN_SQUARES, IN_TILES, IN_TURN, Product
 from ..values.tensor import Affine, Deferred, Shared, Stored, Tensor, Uniform
-from ..values.types import shape_of
+from ..values.types import element_of, shape_of
 from .operand import Operand, one_panel
 
 #: Steps along K in one turn of the innermost loop over arrays.
@@ -50,7 +50,9 @@ def plan_in_arrays(ctx: Context, op: Operation, left: Operand, form: str = "", a
     turn = min(left.shape[-1], UNROLLED)
     begins = op in ctx.prepared.zeroed
     tiles = prod(shape) > rows * vectors * width
-    fetches = added and tiles and ctx.target.fetches_in_parts and ctx.target.optimises("prefetch")
+    exactly = isinstance(left.target, FloatType) and isinstance(element_of(op.results[0].type), IntegerType)
+    fetches = added and tiles and not exactly and ctx.target.fetches_in_parts \
+        and ctx.target.optimises("prefetch")
     parts = min(PARTS, left.shape[-1] // STEPS_OF_A_PART) if fetches else 1
     return Product(op, "arrays", (rows, vectors * width, turn), form=form, turn=turn, begins=begins,
                    narrow=narrow, fewer=fewer, parts=max(1, parts))
