@@ -68,6 +68,22 @@ def test_a_fork_waits_no_longer_than_it_shall(monkeypatch: pytest.MonkeyPatch) -
     assert 0.05 <= time.monotonic() - start < 5
 
 
+def test_an_import_that_begins_while_steps_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steps are undone, and done again when it has ended."""
+    said: list[str] = []
+    imports = iter((False, True, True, False, False))
+    monkeypatch.setattr(forks, "imports_elsewhere", lambda: next(imports))
+    monkeypatch.setattr(forks, "_steps", [])
+    for name in ("a", "b"):
+        forks.register(lambda name=name: said.append(f"{name} before"),
+                       lambda name=name: said.append(f"{name} parent"))
+    forks._before()
+    assert said == ["b before", "a before", "a parent", "b parent", "b before", "a before"]
+    assert not list(imports)
+    forks._in_parent()
+    assert said[6:] == ["a parent", "b parent"]
+
+
 def test_what_was_not_done_before_is_not_undone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A module that is imported between the two; two threads that fork at once know their own."""
     said: list[str] = []

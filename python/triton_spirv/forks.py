@@ -2,7 +2,9 @@
 
 A child has the thread that forked, and no other. What another thread was importing just then is locked in the
 child for ever: Python's own lock of the module, which nobody there releases. A first launch imports hundreds
-of modules. So a fork waits until no other thread imports anything, for some seconds at most.
+of modules. So a fork waits until no other thread imports anything, for some seconds at most. Steps wait, too,
+and let other threads run: where one has begun to import meanwhile, they are undone, and all of that is done
+again.
 
 Modules of this package tell here, not os.register_at_fork, what is done before a fork: those imported while
 it waits take part, and afterwards nothing is undone that has not been done before.
@@ -52,13 +54,17 @@ def imports_elsewhere() -> bool:
 
 
 def _before() -> None:
-    _fork.done = []
     end = time.monotonic() + SECONDS
-    while imports_elsewhere() and time.monotonic() < end:
-        time.sleep(LOOK_SECONDS)
-    for step in reversed(list(_steps)):
-        step[0]()
-        _fork.done.append(step)
+    while True:
+        _fork.done = []
+        while imports_elsewhere() and time.monotonic() < end:
+            time.sleep(LOOK_SECONDS)
+        for step in reversed(list(_steps)):
+            step[0]()
+            _fork.done.append(step)
+        if not imports_elsewhere() or time.monotonic() >= end:
+            return
+        _in_parent()
 
 
 def _in_parent() -> None:
