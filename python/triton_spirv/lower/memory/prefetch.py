@@ -69,6 +69,18 @@ class SpreadFetches:
             ctx.indices.pieces.pop(0)
 
 
+def next_round(ctx: Context, load: Operation, pointers: Pointers, layout: Layout) -> Register | None:
+    """How many elements on a load will read in the next round of its loop, for who fetches that himself; None
+    where it is not known, or nothing is fetched."""
+    if not ctx.target.optimises("prefetch") or distance(ctx, load) is None:
+        return None
+    fetch = plan_fetch(ctx, load, pointers, layout, soon=True, near=False)
+    if fetch is None or fetch.distance is None:
+        return None
+    ctx.recorder.add(fetch)
+    return ctx.b.resize(_moved(ctx, fetch), I64.width)
+
+
 def _by_lines(tensor: Tensor, layout: Layout) -> Layout:
     """A layout with one line in registers, at most."""
     line = LINE // storage_bytes(tensor.element)
@@ -220,14 +232,19 @@ def touch_ahead(ctx: Context, store: Operation, pointers: object, layout: Layout
             ctx.env.prefetch(access.pointer(0, place), soon=False)
 
 
-def _following(ctx: Context, fetch: Fetch, pointers: object) -> AccessPointers:
-    """The access of a load or store next time."""
-    assert isinstance(pointers, Pointers) and fetch.distance is not None
+def _moved(ctx: Context, fetch: Fetch) -> Register:
+    """How many elements on an access is next time."""
+    assert fetch.distance is not None
     last = None if fetch.last is None else emitted(ctx, fetch.last)
     moved = last if last is not None and fetch.distance is fetch.last else emitted(ctx, fetch.distance)
     rounds = 2 if fetch.way == ROUND_AFTER_NEXT else 1
-    reached = in_reach(ctx, fetch.operation, moved, 0 if last is None else last, rounds)
-    base = ctx.env.offset(pointers.base, reached)
+    return in_reach(ctx, fetch.operation, moved, 0 if last is None else last, rounds)
+
+
+def _following(ctx: Context, fetch: Fetch, pointers: object) -> AccessPointers:
+    """The access of a load or store next time."""
+    assert isinstance(pointers, Pointers)
+    base = ctx.env.offset(pointers.base, _moved(ctx, fetch))
     following = replace(pointers, base=base)
     return AccessPointers(ctx, following, fetch.vectors, pointee_of(fetch.operation.ptr.type))
 

@@ -38,11 +38,12 @@ from .edges import Edges, edges_of
 from .fma import product_in_lanes
 from .grouped import Grouped, grouped
 from .in_memory import InMemory, in_memory
+from .in_place import in_place
 from .last_round import Straight, straight_to_memory
 from .micro_kernel import Kernel, kernel_of
 from .operand import Block, Operand, Plain, compute_before, stage_left, stage_right
 from .pairs import either_way, pairs
-from .panels import multiply
+from .panels import multiply, multiply_few
 from .tile_product import product_on_tile_registers
 from .tiles import Tiles
 from .zeroed_sums import is_first_round
@@ -100,7 +101,7 @@ def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Tenso
     plan, a, b = staged(ctx, plan, left, right, fetches, fetches is not None)
     ctx.recorder.add(_with_edges(ctx, plan, kernel))
     result = Result.of(ctx, op, kernel, c, _read_meanwhile(ctx, right, b))
-    return result.bound(ctx, result.compute(ctx, kernel, a, b, fetches))
+    return result.bound(ctx, result.compute(ctx, kernel, a, b, fetches, right))
 
 
 def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand, right: Operand,
@@ -130,7 +131,7 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
     def by_rows() -> list[Register]:
         staged = stage_left(ctx, op, left, "by rows", elsewhere, tested=True)
         fetched = elsewhere if ctx.target.fetches_at_edges else None
-        return result.compute(ctx, replace(kernel, narrow=0, fewer=0, parts=1), staged, b, fetched)
+        return result.compute(ctx, replace(kernel, narrow=0, fewer=0, parts=1), staged, b, fetched, right)
     if whole is None:
         return result.bound(ctx, in_place())
     return result.bound(ctx, one_of(ctx, whole, "is all of the left operand in memory?",
@@ -233,8 +234,9 @@ class Result:
         return Result(layout, element, array, None, True, op, begins, straight, edges_of(ctx, op))
 
     def compute(self, ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block,
-                fetches: SpreadFetches | None = None) -> list[Register]:
-        """Multiply; the registers, if it goes there."""
+                fetches: SpreadFetches | None = None, right: Operand | None = None) -> list[Register]:
+        """Multiply; the registers, if it goes there. right: what b is packed from, if it may be multiplied
+        where it lies."""
         for operand in (a, b):
             if isinstance(operand, Block) and operand.pack is None:
                 ctx.recorder.reads(operand.stored, None)
@@ -242,13 +244,40 @@ class Result:
             if self.accumulate:
                 ctx.recorder.reads(self.array, None)
             ctx.recorder.writes(self.array, None)
-            behind = destination_of(ctx, self.operation)
-            multiply(ctx, kernel, a, b, self.array, self.accumulate, fetches, behind,
-                     self.begins, self.straight, self.edges)
-            return []
+            return self._multiply(ctx, kernel, a, b, self.array, fetches, right)
         origin = ctx.b.constant(I32, 0)
         left = a.origin(ctx, origin, origin)
         return kernel.run(ctx, a, b, left, origin, self.old, kernel.offsets(ctx, b, origin))
+
+    def _multiply(self, ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, array: Stored,
+                  fetches: SpreadFetches | None, right: Operand | None) -> list[Register]:
+        """Into the array."""
+        size, edges = (array.shape[-2], array.shape[-1]), self.edges
+
+        def packed() -> list[Register]:
+            multiply(ctx, kernel, a, b, array, self.accumulate, fetches, destination_of(ctx, self.operation),
+                     self.begins, self.straight, edges)
+            return []
+        found = None if right is None else in_place(ctx, self.operation, right, b, edges, size, kernel.rows)
+        if found is None or edges is None:
+            return packed()
+
+        def where_it_lies(rows: int) -> list[Register]:
+            found.record(ctx)
+            fit = kernel.rows * kernel.vectors // rows
+            wide = min(array.shape[-1] // kernel.width, 1 << fit.bit_length() - 1)
+            multiply_few(ctx, replace(kernel, rows=rows, vectors=wide, parts=1), a, found, array,
+                         self.accumulate, self.begins, edges)
+            return []
+
+        def one_of_them(few: Sequence[tuple[int, Register]]) -> list[Register]:
+            if not few:
+                return packed()
+            (rows, test), *others = few
+            return one_of(ctx, test, f"is nothing stored but {rows} rows?",
+                          ("right operand in place", lambda: where_it_lies(rows)),
+                          ("others", lambda: one_of_them(others)))
+        return one_of_them(found.few)
 
     def bound(self, ctx: Context, registers: Sequence[Register]) -> Stored | Fragment:
         """The tensor, of which everything is computed."""

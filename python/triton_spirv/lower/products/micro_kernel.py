@@ -19,6 +19,7 @@ from ..plan.records import Product
 from ..values.types import element_of, register_type, shape_of
 from .edges import terms
 from .in_memory import InMemory
+from .in_place import InPlace
 from .loops import counted
 from .operand import Block, Operand
 from .pairs import halves
@@ -72,7 +73,7 @@ class Kernel:
         panels = prod(shape[:-2]) * (columns // self.vectors)
         return panels if shape[-2] % self.rows else panels * (shape[-2] // self.rows)
 
-    def run(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register,
+    def run(self, ctx: Context, a: Block | InMemory, b: Block | InPlace, left: Register, right: Register,
             old: Sequence[Register] | None, offsets: Sequence[Register],
             between: Callable[[Register], None] | None = None) -> list[Register]:
         """The tile, in vectors of the result's type, on top of `old`, and of `offsets` in every row; left and
@@ -118,14 +119,23 @@ class Kernel:
     def _zero(self, ctx: Context) -> Register:
         return ctx.b.constant(with_width(register_type(self.compute), self.width), 0)
 
-    def _vectors(self, ctx: Context, b: Block, first: Register, k: int) -> list[Register]:
+    def _down(self, ctx: Context, b: Block | InPlace, place: Register, k: Register) -> Register:
+        """So many steps along K behind a place of the right operand."""
+        if isinstance(b, InPlace):
+            return b.down(ctx, place, k)
+        return ctx.b.iadd(place, ctx.b.imul(k, b.depth))
+
+    def _vectors(self, ctx: Context, b: Block | InPlace, first: Register, k: int) -> list[Register]:
         """The panel's vectors of one k: so many behind that whose first element is known."""
+        if isinstance(b, InPlace):
+            return b.vectors(ctx, first, k, self.vectors, self.width)
         element = register_type(self.operand)
         return [ctx.env.private_load(b.array, b.width, element, first, self.width, k * b.depth + j * b.across)
                 for j in range(self.vectors)]
 
-    def _run_exactly(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register,
-                     old: Sequence[Register] | None, zeros: Sequence[Register]) -> list[Register]:
+    def _run_exactly(self, ctx: Context, a: Block | InMemory, b: Block | InPlace, left: Register,
+                     right: Register, old: Sequence[Register] | None, zeros: Sequence[Register]
+                     ) -> list[Register]:
         """Integers: sums as floats for as long as they are exact, added up as integers."""
         builder = ctx.b
         integer = register_type(self.element)
@@ -136,13 +146,13 @@ class Kernel:
         nothing = builder.constant(with_width(integer, self.width), 0)
         with counted(ctx, self.depth, EXACT_PRODUCTS, carried=old or [nothing] * len(zeros)) as loop:
             from_left = a.along(ctx, left, loop.index)
-            from_right = builder.iadd(right, builder.imul(loop.index, b.depth))
+            from_right = self._down(ctx, b, right, loop.index)
             sums = self._sum(ctx, a, b, from_left, from_right, EXACT_PRODUCTS, zeros)
             loop.yield_([builder.iadd(builder.convert("OpConvertFToS", x, integer), y)
                          for x, y in zip(sums, loop.carried, strict=True)])
         return list(loop.results)
 
-    def _sum(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register,
+    def _sum(self, ctx: Context, a: Block | InMemory, b: Block | InPlace, left: Register, right: Register,
              depth: Register | int, start: Sequence[Register],
              between: Callable[[Register], None] | None = None) -> list[Register]:
         """The loop over k, in parts if anything happens between them."""
@@ -159,18 +169,18 @@ class Kernel:
                 all_of_it = builder.compare("OpSGreaterThan", rest, step)
                 size = builder.select(all_of_it, builder.constant(I32, step), rest)
             from_left = a.along(ctx, left, loop.index)
-            from_right = builder.iadd(right, builder.imul(loop.index, b.depth))
+            from_right = self._down(ctx, b, right, loop.index)
             loop.yield_(self._part(ctx, a, b, from_left, from_right, size, loop.carried))
         return list(loop.results)
 
-    def _part(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register,
+    def _part(self, ctx: Context, a: Block | InMemory, b: Block | InPlace, left: Register, right: Register,
               depth: Register | int, start: Sequence[Register]) -> list[Register]:
         """So many steps along k; the accumulators are phis."""
         builder = ctx.b
         with counted(ctx, depth, self.turn, carried=start) as loop:
             sums = list(loop.carried)
             row = a.along(ctx, left, loop.index)
-            vector = builder.iadd(right, builder.imul(loop.index, b.depth))
+            vector = self._down(ctx, b, right, loop.index)
             for k in range(self.turn):
                 vectors = self._vectors(ctx, b, vector, k)
                 for i in range(self.rows):

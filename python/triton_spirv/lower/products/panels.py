@@ -22,6 +22,7 @@ from ..values.types import register_type
 from .destination import Destination
 from .edges import Edges, Place
 from .in_memory import InMemory
+from .in_place import InPlace
 from .last_round import Straight
 from .loops import counted
 from .micro_kernel import Kernel
@@ -54,6 +55,29 @@ def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result
                 tiles.panel(replace(kernel, vectors=vectors), kernel.rows, panel, batch.index, column)
 
 
+def multiply_few(ctx: Context, kernel: Kernel, a: Block | InMemory, b: InPlace, result: Stored,
+                 accumulate: bool, begins: Register | None, edges: Edges) -> None:
+    """The same where nothing but the first tile of each panel is stored, and b is in memory: panels are as
+    wide as sums fit into registers."""
+    rows, columns = result.shape[-2:]
+    builder = ctx.b
+    nothing = TileFetches.of(kernel, None, None)
+    tiles = _Tiles(ctx, a, b, result, accumulate, nothing, None, begins, None, edges)
+    with counted(ctx, prod(result.shape[:-2])) as batch, counted(ctx, columns // kernel.columns) as panel:
+        column = builder.imul(panel.index, kernel.columns)
+        place = batch.index, builder.constant(I32, 0), column
+
+        def clear() -> None:
+            """All rows: definite assignment follows loops that begin with zero."""
+            with counted(ctx, rows // kernel.rows) as down:
+                tiles._clear(kernel, (batch.index, builder.imul(down.index, kernel.rows), column))
+
+        def multiplied() -> None:
+            tiles._begin(clear)
+            tiles._tile(kernel, place, b.first(ctx, batch.index, column), [])
+        tiles._or_clear(place, (rows, kernel.columns), 0, multiplied, clear)
+
+
 def parts(size: int, step: int) -> list[tuple[int, int, int]]:
     """A size in steps, and what they leave over: (step, start, how many)."""
     whole, left = divmod(size, step)
@@ -71,7 +95,7 @@ class _Tiles:
 
     ctx: Context
     a: Block | InMemory
-    b: Block
+    b: Block | InPlace
     result: Stored
     accumulate: bool
     ahead: TileFetches
@@ -79,6 +103,12 @@ class _Tiles:
     begins: Register | None
     straight: Straight | None
     edges: Edges | None
+
+    @property
+    def packed(self) -> Block:
+        """The right operand in an array."""
+        assert isinstance(self.b, Block)
+        return self.b
 
     def panel(self, kernel: Kernel, height: int, number: Register, batch: Register, column: Register) -> None:
         """All tiles of so many rows in the columns from one on."""
@@ -92,9 +122,10 @@ class _Tiles:
                     tile(replace(kernel, rows=size), row, share, above)
 
         def multiplied() -> None:
-            if self.b.pack is not None:
-                self.b.pack(number)
-            right = ctx.b.iadd(ctx.b.imul(batch, self.b.batch), self.b.column(ctx, column))
+            packed = self.packed
+            if packed.pack is not None:
+                packed.pack(number)
+            right = ctx.b.iadd(ctx.b.imul(batch, packed.batch), packed.column(ctx, column))
 
             def in_tiles(vectors: int = 0) -> list[Register]:
                 return self._in_tiles(kernel, each, first, right, vectors)
@@ -137,7 +168,7 @@ class _Tiles:
         stored."""
         ctx, (batch, _, column) = self.ctx, first
         tiles, part = (self._inside(), replace(kernel, vectors=vectors)) if vectors else (self, kernel)
-        offsets = part.offsets(ctx, self.b, right)
+        offsets = part.offsets(ctx, self.packed, right)
 
         def tile(kernel: Kernel, row: Register, share: Register, above: int) -> None:
             place = batch, row, column
@@ -182,8 +213,8 @@ class _Tiles:
                         tile(replace(narrow, rows=size), (batch, row, column))
 
             def multiplied() -> None:
-                here = ctx.b.iadd(right, ctx.b.imul(across.index, self.b.across))
-                offsets = narrow.offsets(ctx, self.b, here)
+                here = ctx.b.iadd(right, ctx.b.imul(across.index, self.packed.across))
+                offsets = narrow.offsets(ctx, self.packed, here)
                 each(lambda kernel, place: tiles._tile(kernel, place, here, offsets))
             tiles._or_clear((batch, ctx.b.constant(I32, 0), column), (rows, kernel.width), 0, multiplied,
                             lambda: each(tiles._clear))
