@@ -10,7 +10,7 @@ from lower.plans import plan_of
 from lower.test_dot_in_memory import multiplied
 from machine import imported
 from triton_spirv.lower.plan.text import plan_text
-from triton_spirv.runtime.processor import TILES, processor
+from triton_spirv.runtime import processor as host
 from triton_spirv.target import find_target
 
 SPIRV_MODES = ("machine-vector", "vector")
@@ -73,7 +73,7 @@ def test_tiles_that_are_left_out_fetch_their_share(run, mode, fetched):
     """Whole panels apart: rows of the other operand are theirs to fetch, too. Processors with tile registers
     fetch nothing beside a left operand that is not all in memory."""
     multiplied(run, "f32", (20, 128, 192), BLOCK)
-    if mode != "machine-vector" or TILES in processor().flags:
+    if mode != "machine-vector" or host.TILES in host.processor().flags:
         return
     lines = fetched["p1", 2]
     of_right = BLOCK[1] * BLOCK[2] * WORD // LINE
