@@ -46,12 +46,16 @@ def _pack(
     ctx: Context, carriers: Sequence[EdgeCarrier], values: Sequence[Bound | Tiles]
 ) -> tuple[list[Register], list[int]]:
     """All registers that cross an edge, and how many each carrier has; arrays are written last, when nothing
-    reads them any more.
+    reads them any more, and sums are those of the next round when all arrays are written.
     """
     pairs = list(zip(carriers, values, strict=True))
-    parts = [carrier.registers(value) for carrier, value in pairs]  # type: ignore[arg-type]  # of its own form
+    parts = [[] if isinstance(carrier, ZeroedCarrier)
+             else carrier.registers(value) for carrier, value in pairs]  # type: ignore[arg-type]  # its own form
     write_stored(ctx, [(carrier.array, value) for carrier, value in pairs  # type: ignore[misc]  # a tensor's
                        if isinstance(carrier, StoredCarrier)])
+    for carrier, value in pairs:
+        if isinstance(carrier, ZeroedCarrier):
+            carrier.registers(value)  # type: ignore[arg-type]  # a tensor
     return [x for part in parts for x in part], [len(part) for part in parts]
 
 
