@@ -49,13 +49,12 @@ def _pack(
     reads them any more, and sums are those of the next round when all arrays are written.
     """
     pairs = list(zip(carriers, values, strict=True))
-    parts = [[] if isinstance(carrier, ZeroedCarrier)
-             else carrier.registers(value) for carrier, value in pairs]  # type: ignore[arg-type]  # its own form
+    parts = [carrier.registers(value) for carrier, value in pairs]  # type: ignore[arg-type]  # of its own form
     write_stored(ctx, [(carrier.array, value) for carrier, value in pairs  # type: ignore[misc]  # a tensor's
                        if isinstance(carrier, StoredCarrier)])
     for carrier, value in pairs:
         if isinstance(carrier, ZeroedCarrier):
-            carrier.registers(value)  # type: ignore[arg-type]  # a tensor
+            carrier.goes_on(value)
     return [x for part in parts for x in part], [len(part) for part in parts]
 
 

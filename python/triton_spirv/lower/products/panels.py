@@ -172,13 +172,9 @@ class _Tiles:
 
         def tile(kernel: Kernel, row: Register, share: Register, above: int) -> None:
             place = batch, row, column
-            between = None
-            if vectors or kernel.parts == 1:
-                self.ahead.at_once(ctx, share)
-            else:
-                between = self.ahead.between(ctx, kernel, self.a, place, share)
-                if self.ahead.in_parts is None:
-                    self.ahead.at_once(ctx, share)
+            in_parts = kernel.parts > 1 and not vectors
+            between = self.ahead.between(ctx, kernel, self.a, place, share) if in_parts else None
+            self.ahead.before(ctx, share, in_parts)
 
             def multiplied() -> None:
                 if vectors:
@@ -187,11 +183,9 @@ class _Tiles:
                     self._begin(lambda: self._clear(rest, behind))
                 tiles._tile(replace(part, rows=kernel.rows), place, right, offsets, between)
 
-            def skipped() -> None:
-                if between is not None and self.ahead.in_parts is not None:
-                    self.ahead.at_once(ctx, share)
             self._or_clear(place, (kernel.rows, kernel.columns), above, multiplied,
-                           lambda: self._clear(kernel, place), skipped)
+                           lambda: self._clear(kernel, place),
+                           lambda: self.ahead.skipped(ctx, share, in_parts))
         each(tile)
         return []
 

@@ -43,6 +43,16 @@ class TileFetches:
         if self.shares is not None:
             self.shares.fetch(ctx, share)
 
+    def before(self, ctx: Context, share: Register, in_parts: bool) -> None:
+        """What a tile fetches before it is multiplied, in parts or not."""
+        if not (in_parts and self.in_parts):
+            self.at_once(ctx, share)
+
+    def skipped(self, ctx: Context, share: Register, in_parts: bool) -> None:
+        """What it would fetch meanwhile, where it is left out."""
+        if in_parts and self.in_parts:
+            self.at_once(ctx, share)
+
     def between(self, ctx: Context, kernel: Kernel, a: object, place: Place, share: Register
                 ) -> Callable[[Register], None]:
         """What a part of the tile at a place fetches first; a: the left operand."""

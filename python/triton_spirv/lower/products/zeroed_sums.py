@@ -53,9 +53,12 @@ class ZeroedCarrier:
         return stored
 
     def registers(self, bound: Tensor) -> list[Register]:
+        return []
+
+    def goes_on(self, bound: object) -> None:
+        """What the array holds is the sums of the next round from here on."""
         assert isinstance(bound, Stored) and bound.array is self.array.array  # the product overwrites it
         self.ctx.recorder.renames(bound, self.array)
-        return []
 
     def bound(self, registers: Sequence[Register]) -> Stored:
         bound = replace(self.array)  # a new object, as that of any array that a loop carries
