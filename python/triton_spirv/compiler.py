@@ -40,6 +40,7 @@ from .lower.plan.records import Plan
 from .lower.plan.text import plan_text
 from .lower.plan.verify import verify_plan
 from .lower.program.finishing import Finishing
+from .lower.program.program_id import axes_asked_for
 from .lower.program.size import bounded
 from .lower.stop_word import stop_word_of
 from .lower.support import require_float64, require_rules
@@ -154,9 +155,11 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     b.extends_by_halves = target.has("extends_by_halves")
     env = environment(b, target)
     across = accessed_across(module) if not target.lanes and target.optimises("vectors") else {}
+    operations = list(module.walk())
     ctx = Context(b, env, target if across else bounded(module, target), Kernel(
         module.functions, Options.of(options), num_warps=warps if target.lanes else 1,
-        has_atomics=not with_trait("atomic").isdisjoint([op.name for op in module.walk()]),
+        axes=axes_asked_for(operations),
+        has_atomics=not with_trait("atomic").isdisjoint([op.name for op in operations]),
         stop_word=stop_word_of(sites, len(kernel.regions[0].entry.arguments)),
         stops_rounds=not {"all", "deadlock", LANES}.isdisjoint(checks), across=across), budget)
     budget.kernel = f"{name} ({kernel.location})"

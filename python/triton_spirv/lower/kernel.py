@@ -30,13 +30,15 @@ class Options:
 
 @dataclass(frozen=True)
 class Kernel:
-    """functions: of its module, by name; num_warps: that run a program together; has_atomics: has
-    the module atomic operations? across: shapes of tensors that are accessed across their rows;
-    stop_word: of the array of checks, by which the launcher ends loops; stops_rounds: counted ones, too."""
+    """functions: of its module, by name; num_warps: that run a program together; axes: of the grid, along
+    which programs ask for their place; has_atomics: has the module atomic operations? across: shapes of
+    tensors that are accessed across their rows; stop_word: of the array of checks, by which the launcher ends
+    loops; stops_rounds: counted ones, too."""
 
     functions: Mapping[str, Operation]
     options: Options = field(default_factory=Options)
     num_warps: int = 1
+    axes: tuple[int, ...] = ()
     has_atomics: bool = False
     across: Mapping[tuple[int, ...], int] = field(default_factory=dict)
     stop_word: int | None = None

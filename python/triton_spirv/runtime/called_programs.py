@@ -33,15 +33,16 @@ VARIABLE = "TRITON_SPIRV_CALLS"
 #: A module for the CPU device: its program stores its place, how many programs there are, and a number of 32
 #: bits, its second argument, from the address on that is the first.
 PROBE = zlib.decompress(base64.b85decode(
-    b"c-n1L>rNU`5I!u6f_TAJq~5rQB2+EXi(0KpQEN;Z+onzXa|109Q(?)%ChD)gPSdyOqcnYp{%O*gv){^O(@jp!%s1c6oHOTxu#q2CMo97"
-    b"ZN_pS3GL(sZ1bYN~9Q*I2x9^cZrlRWo+mF`y#fQ_^R?F>v9$ea8t7l(!2TiB1CRLc2O0Oy6a?K*Go?|zfv~SWX)2h%)P_(FfC>0VbK{X"
-    b"i9Xxr3w9<d1JME!b}MO)jccNmY**)-08b*(%sF0dP5;{v+{HZjEdoXpsy#BMxnN@BMj79*_gwB1g#JLv0rVMQZTwmTr(RC8o^-A<$FDD"
-    b"BI6a6ZrElkI$MJGR?9|Dx~6GrDj)cW@tf=eeC-*^T<un^vpe9Pk^SQ9qu^uO!=1ZI}KtBadt9SOIUuKKJK2&7&6kvxt=udw^J3#43p85"
-    b"UU`Tq!_<d78+ZJZ@|A#Rv0|iUKMznJl39xx6YEq`We-C=RRZF=G>8hX5`|$Y2=ykXHX*~&ND0cDe%2`MCZ+`;pbxu;7Dvq+|9=_IH$yN"
-    b"IFH2gIG4m$aX+PVOtmKNoFac6b;3CN#@)G<+K0ah%=gOyzY@6X6Y*Xf)QM|71@15Iy@R~4;62Bz{56CB3g++Az6buc{$(hwPXqJbA%yQ"
-    b"0gB{ZUF+)2p>~UdF2zyf4{QLYv)f2SWs2}U#9_n+?1L|gK4SKkN^IStCNyIoe1>MJ>70%@zbHEL}!y$2#IJb`-6UOxxQF8&jMcgUKOM|"
-    b"xrUK;le^0MG%z{_G5LEbWWIq;S-ryy?yygYa-m|>7t0B;q%0_NcJ{?cT2Y58wlgqGIC8<+4l5A`fP9Y2CreSZsD_5H`t>QAc6{xe{#&2"
-    b"PZAQHOB{8r=o{gE*|g7szF;eur)k1imG54-tDux%}QosHX&01r`$6OJIh;YN#i3kAcbD6JUluV_eVh6xuA|3{~`~p~i`r`#&8vglG"))
+    b"c-n1K>rN9<5T0(gl*+AWTSS2t%B><^uoftS$i-R&G|}kKrp4M2X_qXm0p7^?7CwscA^c<F%-QeQN#iCbXXcx4=FDxwPBuzTh~#@i!8b|{"
+    b"xw!jqM{p0|{*?^wBI`G(pWeOwP$?h3-#@H;?zB$Yr(Uaa?wz*Ub^n5fDa=eVXN00A<|3bS->cR6UgneM6KBh!iBA+#C(izYr;Y3yISX5a"
+    b"efn*zN`<e6Uu_B=;k*nkK;@DGY(QaGzy=j|4Q!~3U5K+_!y3B^un~=22Uv`;s^91|>#g>Mi5Dhr7kQmF%Px(x-0C!Ib)Sr`dlBLONIyzv"
+    b"UafjoZhiGms?yE!r=V8p({ZQy(euAFe6MpZ@k<<EdhjzTa=(#t|LF-Cu4`=bn1|@{p7dn`u|!Y7mWS;&Y<bv{Y?J<Huro{09q6}M3WF!R"
+    b"v<-ZUHQ6N>^UJU#`w%s?6HW8fL>Aw^o;}b<{6^vDLQfz@Nad4K{4wwYd&KzNq3&m~yWnVSQq^X$H1gEgH1g3{7I|rG4)u}oacM!-JjVJG"
+    b";)Id={eO8AZ9rdEwLO6Bsy9~De5_9%yaZRXs`|8t`U+-S$?TAWeyuVhdBq@y%s=0i2b4Uh<RK*wD_Q=T-yA*8_YS`&bG(W8^5!PL=9(P}"
+    b"a0mHZV#Z0>#CHt48N;l_SKb&0?w}`I%uOP1i|sO&z}_b@ci~N-re59@c$45wq269z2D~(Q8T6u;Hv`@@cr)lzFK-sSEO@i%VJ~kUygBgZ"
+    b"(Fe=>!<|{<V`sdG-B?gF&S5t9&|lfBhuF1XHo^b=2)K{^c?|3acJB%F6&2?x_D{zt0RPS$*~c~b%76I{d$6wXf_k$En~lGLJX0$EGvL-|"
+    b"6PV3&3%btpIr7wTwt?F`U%*%AxufuH_2w>YHvT^H+*9#i0=GUTU^dTJ&~=_=<f-Ev0JnL*hOf@^P~iva%_G>>dHZEQj`82+FyBq&RYXlk"
+    b"YN!4JKkkfy"))
 ENTRY, FUNCTION = "probe", "probe__program"
 
 #: clGetDeviceFunctionPointerINTEL

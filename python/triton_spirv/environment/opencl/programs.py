@@ -21,6 +21,7 @@ class OpenCLPrograms(OpenCLTileRegisters):
         super().__init__(b, target)
         self._builtins: dict[str, Value] = {}
         self._coordinates: dict[tuple[str, int], Value] = {}
+        self._read: set[tuple[str, int]] = set()  # of PLACES, by what they count and axis
         self._drawn: tuple[Value, Value, Value] | None = None
 
     @property
@@ -49,30 +50,56 @@ class OpenCLPrograms(OpenCLTileRegisters):
 
     def _call_program(self, name: str, program: Function) -> Function:
         """The kernel: as a work-group, the program that the launch's counters name."""
-        b, m = self.b, self.b.module
+        m = self.b.module
         kernel = m.function(name, Void(), (program.parameters[0].type,))
         m.decorate(kernel.parameters[0], "FuncParamAttr", "ByVal")
         m.begin(m.label())
-        groups, count, first = (self._builtin(name, Vector(self._size_type, 3))
-                                for name in ("WorkgroupId", "NumWorkgroups", "GlobalOffset"))
-        of_all = b.lshr(first, 32)
-        place = b.resize(b.iadd(groups, first), 32)
-        programs = b.resize(b.select(b.compare("OpINotEqual", of_all, 0), of_all, count), 32)
-        b.emit("OpFunctionCall", program, kernel.parameters[0],
-               *(b.extract(vector, axis) for vector in (place, programs) for axis in range(3)), type=Void())
-        b.emit("OpReturn")
+        m.emit("OpFunctionCall", program, kernel.parameters[0], *self._group_places(), type=Void())
+        m.emit("OpReturn")
         m.end_function()
         return kernel
 
+    def _group_places(self) -> list[Value]:
+        """What the work-group gives its program as PLACES; 0 for what the program does not read.
+
+        A launch's offset says where it begins along an axis, and in its upper 32 bits how many programs there
+        are, 0 for as many as work-groups. A group is one work-item, whose number is the group's and the
+        offset. Each component that is loaded is a call for Intel's CPU compiler, and takes it half a
+        millisecond; a vector is three.
+        """
+        b = self.b
+        places = [b.constant(I32, 0)] * len(PLACES)
+        for axis in range(3):
+            reads_place, reads_count = ("program", axis) in self._read, ("programs", axis) in self._read
+            if not reads_place and not reads_count:
+                continue
+            item = self._component("GlobalInvocationId", axis)
+            if reads_place:
+                places[axis] = b.resize(item, 32)
+            if reads_count:
+                of_all, groups = b.lshr(item, 32), self._component("NumWorkgroups", axis)
+                places[3 + axis] = b.resize(b.select(b.compare("OpINotEqual", of_all, 0), of_all, groups), 32)
+        return places
+
+    def _component(self, name: str, axis: int) -> Value:
+        """One of the three numbers of a builtin, and not the others."""
+        b, type = self.b, self._size_type
+        variable = self._builtin_variable(name, Vector(type, 3))
+        place = b.emit("OpInBoundsAccessChain", variable, b.constant(I32, axis), type=Pointer("Input", type))
+        return b.emit("OpLoad", place, type=type)
+
     def _builtin(self, name: str, type: Type) -> Value:
         """Load an input variable decorated with a BuiltIn (in the current block)."""
+        return self.b.emit("OpLoad", self._builtin_variable(name, type), type=type)
+
+    def _builtin_variable(self, name: str, type: Type) -> Value:
         m = self.b.module
         if name not in self._builtins:
             variable = m.global_variable(type, "Input", name=name)
             m.decorate(variable, "BuiltIn", name)
             m.decorate(variable, "Constant")
             self._builtins[name] = variable
-        return self.b.emit("OpLoad", self._builtins[name], type=type)
+        return self._builtins[name]
 
     def _coordinate(self, builtin: str, axis: int) -> Value:
         """One of three, in 32 bits; made once, at the entry."""
@@ -94,7 +121,7 @@ class OpenCLPrograms(OpenCLTileRegisters):
     def program_id(self, axis: int) -> Value:
         if self._drawn:
             return self._drawn[axis]
-        return self._coordinates.get(("program", axis)) or self._coordinate("WorkgroupId", axis)
+        return self._parameter("program", axis) or self._coordinate("WorkgroupId", axis)
 
     def draw_program(self, counter: Value) -> None:
         b, across, down = self.b, self.num_programs(0), self.num_programs(1)
@@ -104,4 +131,9 @@ class OpenCLPrograms(OpenCLTileRegisters):
                        b.binary("OpUDiv", rows, down))
 
     def num_programs(self, axis: int) -> Value:
-        return self._coordinates.get(("programs", axis)) or self._coordinate("NumWorkgroups", axis)
+        return self._parameter("programs", axis) or self._coordinate("NumWorkgroups", axis)
+
+    def _parameter(self, counted: str, axis: int) -> Value | None:
+        """The parameter of a program's function that says so; None where programs are no functions."""
+        self._read.add((counted, axis))
+        return self._coordinates.get((counted, axis))

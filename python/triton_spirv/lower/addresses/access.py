@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import reduce
 
 from ...ir.model import Operation, Type
 from ...layout import Layout
@@ -322,9 +323,10 @@ class AccessPointers:
 
 
 def is_large_stream(ctx: Context, op: Operation, bytes: int) -> Register:
-    """A scalar Bool: does a store of so many bytes write more than caches hold, over all programs?"""
+    """A scalar Bool: does a store of so many bytes write more than caches hold, over all programs? Those that
+    do not know how they differ write the same."""
     b = ctx.b
-    programs = b.imul(b.imul(ctx.env.num_programs(0), ctx.env.num_programs(1)), ctx.env.num_programs(2))
+    programs = reduce(b.imul, map(ctx.env.num_programs, ctx.kernel.axes or (0,)))
     least = ctx.target.stream_bytes // bytes
     rounds = rounds_of(ctx, op)
     if rounds is None:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...ir.model import Operation
 from ...spirv.module import Value as Register
 from ..context import Context
 from ..registry import lowers
 
 AXES = {"x": 0, "y": 1, "z": 2}
+
+
+def axes_asked_for(operations: Iterable[Operation]) -> tuple[int, ...]:
+    """The axes along which a kernel of these operations asks which program it is."""
+    return tuple(sorted({AXES[op.attributes["axis"]] for op in operations if op.name == "tt.get_program_id"}))
 
 
 @lowers("tt.get_program_id")
