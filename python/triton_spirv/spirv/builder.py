@@ -308,11 +308,11 @@ class Builder:
 
     def all(self, x: Value) -> Value:
         """True where every component is."""
-        return self.emit("OpAll", x, type=Bool()) if isinstance(x.type, Vector) else x
+        return self.once("OpAll", x, type=Bool()) if isinstance(x.type, Vector) else x
 
     def any(self, x: Value) -> Value:
         """True where some component is."""
-        return self.emit("OpAny", x, type=Bool()) if isinstance(x.type, Vector) else x
+        return self.once("OpAny", x, type=Bool()) if isinstance(x.type, Vector) else x
 
     def ext(self, name: str, *operands: Operand, instruction_set: str = "OpenCL.std") -> Value:
         """An extended instruction whose operands and result have one type."""
