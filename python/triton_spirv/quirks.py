@@ -219,6 +219,12 @@ TABLE = (
           "Such accesses are made as two of four bytes, for which it shifts masks.",
           ("environment/opencl/memory.py",),
           "tests/lower/test_masks_of_data.py::test_many_masks_of_runs_of_eight_bytes"),
+    Quirk("halved_masks", INTEL_CPU, "2026.22, on processors with AVX or AVX2 and no AVX-512",
+          "It takes a masked load of 16 elements of 32 bits apart, and reads one half without a mask, and "
+          "keeps what it reads, where all of the mask of that half is known to be false.",
+          "Masked accesses of more than 32 bytes are made in halves there.",
+          ("environment/opencl/memory.py",),
+          "tests/lower/test_masks_known_in_part.py::test_for_older_processors"),
     Quirk("scattered_rows", INTEL_CPU, "2026.22, for Intel's processors with AVX-512",
           "It makes scattering instructions of a loop of stores behind a branch, and takes the address of "
           "the first of two rows of eight elements for that of the second.",

@@ -28,9 +28,20 @@ def _loses_its_end(type: Type) -> bool:
     return width_of(type) == 8 and type_bytes(scalar_type(type)) == 1
 
 
+#: Bytes of the vectors that processors without registers of masks access under one.
+MASKED = 32
+
+
 class OpenCLMemory(Environment):
     """Physical pointers, of 64 bits, or of 32 where the target has no more."""
 
+    def _is_halved(self, type: Type) -> bool:
+        """Is a masked access of such vectors made as two? Where the driver would lose part of the mask: if it
+        widens it, or takes the vector apart and finds half of the mask to be false (the quirk halved_masks)."""
+        if not self.target.masked_access:
+            return False
+        wide = not self.target.mask_registers and type_bytes(type) > MASKED
+        return width_of(type) > 1 and (wide or _loses_its_end(type))
 
     # --- pointers -------------------------------------------------------------------------------------------
 
@@ -124,7 +135,7 @@ class OpenCLMemory(Environment):
 
     def masked_load(self, pointer: Value, mask: Value, other: Value) -> Value:
         b, m, count = self.b, self.b.module, width_of(other.type)
-        if self.target.masked_access and _loses_its_end(other.type):
+        if self._is_halved(other.type):
             low, high = (self.masked_load(*half) for half in self._halves(pointer, mask, other))
             return b.shuffle(low, high, range(count))
         if count > 1 and self.target.masked_access:
@@ -140,7 +151,7 @@ class OpenCLMemory(Environment):
 
     def masked_store(self, pointer: Value, value: Value, mask: Value) -> None:
         b, m, count = self.b, self.b.module, width_of(value.type)
-        if self.target.masked_access and _loses_its_end(value.type):
+        if self._is_halved(value.type):
             for start, part, where in self._halves(pointer, value, mask):
                 self.masked_store(start, part, where)
             return
