@@ -1,6 +1,6 @@
-"""Masked loads and stores whose mask is known in part when compiling, where the driver compiles for processors
-without registers of masks: in a process of their own, which this file is as a program. The driver read one half
-of such a vector without a mask (the quirk halved_masks)."""
+"""Masked loads and stores whose mask is known in part when compiling, where the driver compiles for
+processors without registers of masks: in a process of their own, which this file is as a program. The driver
+read one half of such a vector without a mask (the quirk halved_masks)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def wrong(kind: str) -> int:
 @pytest.mark.parametrize("setting", ("core-avx2", "corei7-avx"))
 def test_for_older_processors(setting: str) -> None:
     variables = {**os.environ, DRIVER_TARGET: setting, "TRITON_SPIRV_BACKEND": "1"}
-    done = subprocess.run([sys.executable, __file__], env=variables, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, __file__], env=variables, capture_output=True, text=True,
+                          check=True)
     assert done.stdout.split() == ["0"] * len(KINDS), done.stdout
 
 

@@ -37,7 +37,8 @@ class OpenCLMemory(Environment):
 
     def _is_halved(self, type: Type) -> bool:
         """Is a masked access of such vectors made as two? Where the driver would lose part of the mask: if it
-        widens it, or takes the vector apart and finds half of the mask to be false (the quirk halved_masks)."""
+        widens it, or takes the vector apart and finds that half of the mask is false (the quirk
+        halved_masks)."""
         if not self.target.masked_access:
             return False
         wide = not self.target.mask_registers and type_bytes(type) > MASKED

@@ -63,9 +63,9 @@ class OpenCLPrograms(OpenCLTileRegisters):
         """What the work-group gives its program as PLACES; 0 for what the program does not read.
 
         A launch's offset says where it begins along an axis, and in its upper 32 bits how many programs there
-        are, 0 for as many as work-groups. A group is one work-item, whose number is the group's and the
-        offset. Each component that is loaded is a call for Intel's CPU compiler, and takes it half a
-        millisecond; a vector is three.
+        are, 0 for as many as work-groups. A group is one work-item, whose number would be the sum, but where
+        that is asked for, Intel's CPU compiler may try to make vectors of several programs, and end. Each
+        component that is loaded is a call for it, and takes it half a millisecond; a vector is three.
         """
         b = self.b
         places = [b.constant(I32, 0)] * len(PLACES)
@@ -73,11 +73,11 @@ class OpenCLPrograms(OpenCLTileRegisters):
             reads_place, reads_count = ("program", axis) in self._read, ("programs", axis) in self._read
             if not reads_place and not reads_count:
                 continue
-            item = self._component("GlobalInvocationId", axis)
+            first = self._component("GlobalOffset", axis)
             if reads_place:
-                places[axis] = b.resize(item, 32)
+                places[axis] = b.resize(b.iadd(self._component("WorkgroupId", axis), first), 32)
             if reads_count:
-                of_all, groups = b.lshr(item, 32), self._component("NumWorkgroups", axis)
+                of_all, groups = b.lshr(first, 32), self._component("NumWorkgroups", axis)
                 places[3 + axis] = b.resize(b.select(b.compare("OpINotEqual", of_all, 0), of_all, groups), 32)
         return places
 
