@@ -119,13 +119,14 @@ def load(p: Program, it: Decoded, number: int) -> Run:
 
 
 def _load_builtin(p: Program, it: Decoded) -> Run:
-    variable, result = it.words[0], it.result
+    (variable, component), result = p.components.get(it.words[0], (it.words[0], None)), it.result
     number = p.decoration(variable, "BuiltIn")
     assert number is not None
     name, kind = grammar.enumerant_names("BuiltIn")[number[0]], dtype(p.types[result])
+    columns = slice(None) if component is None else slice(component, component + 1)
 
     def run(w: Any) -> None:
-        w.put(result, w.run.builtin(w, name).astype(kind))
+        w.put(result, w.run.builtin(w, name)[:, columns].astype(kind))
     return run
 
 

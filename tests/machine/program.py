@@ -79,6 +79,8 @@ class Program:
         self.contents: Contents = decode(words)
         self.types = self.contents.value_types
         self.constants, self.undefined = constants(self.contents)
+        #: pointers into the variables of builtins: the variable and the component
+        self.components: dict[int, tuple[int, int]] = {}
         self.is_shader = any(it.name == "OpCapability" and it.words[0] == 1 for it in self.contents.preamble)
         entries = list(self.contents.entries)
         if len(entries) != 1:

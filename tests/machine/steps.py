@@ -279,6 +279,9 @@ def any_all(p: Program, it: Decoded, number: int) -> Run:
 def chain(p: Program, it: Decoded, number: int) -> Run:
     base, *indices = it.words
     pointer = p.types[base]
+    if pointer.storage_class == "Input":  # type: ignore[attr-defined]
+        p.components[it.result] = base, int(p.constants[indices[0]][0, 0])
+        return lambda _: None
     moved: list[tuple[int, int]] = []
     fixed = 0
     type: Any = pointer.pointee  # type: ignore[attr-defined]
