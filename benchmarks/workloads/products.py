@@ -81,6 +81,38 @@ def matmul(m: int, n: int, k: int, dtype: torch.dtype = torch.float32, batch: in
     return Workload(name, ours, theirs, (a, b), tolerance, size(a, b, c), 2.0 * batch * m * n * k)
 
 
+@triton.autotune([triton.Config({"BM": 16, "BN": n, "BK": k}) for n, k in (
+    (64, 64), (128, 64), (512, 64), (64, 256), (32, 512))], ["M", "N", "K"])
+@triton.jit
+def linear_kernel(x_ptr, weight_ptr, y_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """y = x weight^T, as a linear layer has its weight: [N, K]."""
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    total = tl.zeros([BM, BN], tl.float32)
+    for done in range(0, K, BK):
+        x = tl.load(x_ptr + m[:, None] * K + (done + k)[None, :],
+                    mask=(m[:, None] < M) & (k[None, :] < K - done), other=0)
+        weight = tl.load(weight_ptr + (done + k)[:, None] + n[None, :] * K,
+                         mask=(k[:, None] < K - done) & (n[None, :] < N), other=0)
+        total = tl.dot(x, weight, total, input_precision="ieee")
+    tl.store(y_ptr + m[:, None] * N + n[None, :], total.to(y_ptr.dtype.element_ty),
+             mask=(m[:, None] < M) & (n[None, :] < N))
+
+
+def linear(m: int, n: int, k: int, dtype: torch.dtype) -> Workload:
+    """x [m, k] x weight [n, k]^T, summed in f32: one token of a language model, and the weight of a layer."""
+    x, weight, out = (torch.randn(*shape).to(dtype) for shape in ((m, k), (n, k), (m, n)))
+
+    def ours() -> torch.Tensor:
+        linear_kernel[lambda meta: (triton.cdiv(m, meta["BM"]), triton.cdiv(n, meta["BN"]))](
+            x, weight, out, m, n, k)
+        return out
+    tolerance = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}[dtype]
+    return Workload(f"linear {str(dtype).removeprefix('torch.')} {m}x{n}x{k}", ours,
+                    torch.nn.functional.linear, (x, weight), tolerance, size(x, weight, out), 2.0 * m * n * k)
+
+
 @MLP_BLOCKS
 @triton.jit
 def mlp_gelu_kernel(x_ptr, weight_ptr, bias_ptr, out_ptr, M, N, K,
@@ -150,10 +182,13 @@ def workloads(quick: bool) -> list[Workload]:
     if quick:
         return [matmul(70, 90, 100), *(matmul(64, 64, 64, dtype) for dtype in narrow),
                 matmul(64, 64, 64, torch.bfloat16, fast=True),
-                matmul(33, 65, 40, batch=3), mlp("gelu", 33, 65, 40), mlp("swiglu", 33, 65, 40)]
+                matmul(33, 65, 40, batch=3), linear(1, 65, 40, torch.bfloat16), mlp("gelu", 33, 65, 40),
+                mlp("swiglu", 33, 65, 40)]
     return [*(matmul(n, n, n) for n in (512, 1024, 2048)),
             *(matmul(1024, 1024, 1024, kind) for kind in narrow),
             matmul(1024, 1024, 1024, torch.bfloat16, fast=True),
             matmul(4096, 128, 512), matmul(16, 2048, 2048), matmul(1, 4096, 4096),
-            matmul(1, 4096, 4096, torch.bfloat16), matmul(256, 256, 64, batch=32),
+            matmul(1, 4096, 4096, torch.bfloat16),
+            *(linear(1, 4096, 4096, kind) for kind in (torch.float32, torch.float16, torch.bfloat16)),
+            matmul(256, 256, 64, batch=32),
             mlp("gelu", 1024, 2048, 512), mlp("swiglu", 1024, 2048, 512)]

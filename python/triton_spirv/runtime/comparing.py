@@ -6,9 +6,10 @@ The optimisations leave the order of sums as it is, so results are compared bit 
 
 - A multiplication and an addition that became one operation here and not there: then both are compiled once
   more without such operations.
-- Sums of what one instruction multiplies and adds (REORDERING). Then the reference gets those instructions,
-  too, and the sums themselves are compared in a second launch, whose operands are small integers
-  (facts/sums.py): their sums are exact in any order, so there is no allowance.
+- Sums of what one instruction multiplies and adds (REORDERING), and others (REORDERED). Then the reference
+  gets those instructions, too, the kernel goes without the others, and the sums themselves are compared in a
+  second launch, whose operands are small integers (facts/sums.py): their sums are exact in any order, so
+  there is no allowance.
 - What is folded along an axis, where the order shows (floats, argmax) and a block's axes have another one.
   Then the reference has that order, too: a mistake in it would not be found in such a kernel.
 - What programs add to one place of memory, in any order. Of n numbers added to x, both results are within
@@ -29,7 +30,7 @@ from ..checking import Finding, report, require_settings
 from ..dataclass import dataclass
 from ..errors import LaunchError
 from ..recordings import folder
-from ..target import REFERENCE, REFERENCE_OF_FOLDS, REORDERING
+from ..target import REFERENCE, REFERENCE_OF_FOLDS, REORDERED, REORDERING
 from .elements import coordinates, form, item_bytes, values
 from .record import Recording
 
@@ -122,7 +123,8 @@ def compared(launch: Launch, artifact: Artifact, words: bytes, device_kind: str,
         pair = other(optimise=plain, enable_fp_fusion=False), other(enable_fp_fusion=False)
         found = differs(*pair)
         if found is not None and known.products:
-            pair = other(optimise=",".join((plain, *REORDERING)), enable_fp_fusion=False), pair[1]
+            pair = (other(optimise=",".join((plain, *REORDERING)), enable_fp_fusion=False),
+                    other(optimise=",".join(f"-{name}" for name in REORDERED), enable_fp_fusion=False))
             found = differs(*pair)
             if found is None and known.exact:
                 bounds = _bounds(taken, known, grid, arguments, other, plain, "exact+") if bounds else bounds

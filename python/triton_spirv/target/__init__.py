@@ -38,7 +38,7 @@ from .known import (
     reported_cpu_target,
     reported_target,
 )
-from .optimisations import OPTIMISATIONS, REFERENCE, REFERENCE_OF_FOLDS, REORDERING, left_out
+from .optimisations import OPTIMISATIONS, REFERENCE, REFERENCE_OF_FOLDS, REORDERED, REORDERING, left_out
 
 __all__ = [
     "ACCUMULATORS",
@@ -60,6 +60,7 @@ __all__ = [
     "PVC",
     "REFERENCE",
     "REFERENCE_OF_FOLDS",
+    "REORDERED",
     "REORDERING",
     "REPORTED",
     "SIXTEEN_COLUMNS",

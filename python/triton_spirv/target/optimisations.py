@@ -62,6 +62,8 @@ OPTIMISATIONS: dict[str, Optimisation] = {
                            "holds_operands": False}),
     "sums-of-products": Optimisation("Instructions that sum several products of small numbers.",
                                      {"products": frozenset()}),
+    "inner-products": Optimisation("A vector times columns that lie in memory is summed in vectors along "
+                                   "them."),
     "conversions": Optimisation("f32 becomes bf16 by the processor's instruction where a test finds no "
                                 "denormal number."),
     "matrix-units": Optimisation("Products on matrix units and tile registers, and 2D block messages.",
@@ -80,8 +82,11 @@ REFERENCE = "none,layouts"
 #: numbers are added first
 REFERENCE_OF_FOLDS = f"{REFERENCE},axes"
 
-#: those that change in which order numbers are added, or how often a sum is rounded
+#: instructions that change in which order numbers are added, or how often a sum is rounded: the reference
+#: gets them, too, if results differ
 REORDERING = ("sums-of-products", "matrix-units")
+#: what else changes that: the kernel is compared without it then
+REORDERED = ("inner-products",)
 
 
 def left_out(text: str) -> frozenset[str]:

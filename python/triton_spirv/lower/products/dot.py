@@ -36,15 +36,16 @@ from .decide import in_turn, plan_in_arrays, staging_of_left, staging_of_right
 from .destination import destination_of
 from .edges import Edges, edges_of
 from .fma import product_in_lanes
-from .grouped import Grouped, grouped
+from .grouped import Grouped, grouped, grouped_for_tiles
 from .in_memory import InMemory, in_memory
 from .in_place import in_place
+from .inner_products import InnerProducts, inner_products
 from .last_round import Straight, straight_to_memory
 from .micro_kernel import Kernel, kernel_of
 from .operand import Block, Operand, Plain, compute_before, stage_left, stage_right
 from .pairs import either_way, pairs
 from .panels import multiply, multiply_few
-from .tile_product import product_on_tile_registers
+from .tile_product import Begun, normal_sums, product_on_tile_registers
 from .tiles import Tiles
 from .zeroed_sums import is_first_round
 
@@ -62,21 +63,55 @@ def dot(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Stored 
     grid = grid_of(ctx, op)
     if grid is not None:
         return product_in_matrices(ctx, op, grid, a, b, c)
-    result = element_of(op.results[0].type)
     if "ts.left" in op.attributes:
         return product_on_matrix_unit(ctx, op, a, b, c)
+    of_one_row = row_by_columns(ctx, op, a, b, c)
+    if of_one_row is not None:
+        return of_one_row
     on_tiles = product_on_tile_registers(ctx, op, a, b, c)
-    if on_tiles is not None:
-        return on_tiles
+    return whole_product(ctx, op, a, b, c) if on_tiles is None else on_tiles
+
+
+def whole_product(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor, into: Result | None = None
+                  ) -> Stored | Fragment:
+    """a x b + c in the type, or by the instructions, that suit it; into: where it goes, if that is known."""
+    result = element_of(op.results[0].type)
     found = grouped(ctx, a, b, result)
     if found is not None and found[2] == "bf16" and not ctx.kernel.options.fast_math:
         watched = pairs(ctx, *found[:2])
         if watched is not None:
-            return product_of_pairs(ctx, op, watched, c)
+            return product_of_pairs(ctx, op, watched, c, into)
     elif found is not None:
-        return product(ctx, op, found[0], found[1], c, found[2])
+        return product(ctx, op, found[0], found[1], c, found[2], into=into)
     compute = compute_type(element_of(op.a.type), result)
-    return product(ctx, op, Plain(a, compute), Plain(b, compute), c)
+    return product(ctx, op, Plain(a, compute), Plain(b, compute), c, into=into)
+
+
+def row_by_columns(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Stored | None:
+    """The same as inner products where nothing but the first row is stored, which is found out when the
+    kernel runs; None where it never is, or where registers hold the result."""
+    found = None if ctx.layouts.of(op.results[0].type).lane else inner_products(ctx, op, a, b)
+    if found is None:
+        return None
+    if grouped_for_tiles(ctx, a, b, F32) is not None:
+        return _row_or_tiles(ctx, op, a, b, c, found)
+    read = [(x, ctx.layouts.default(x.shape)) for x in (a, b)]
+    kernel = kernel_of(ctx, plan_in_arrays(ctx, op, found.left, added=not is_zero(c)), found.left)
+    into = Result.of(ctx, op, kernel, c, read)
+    if into.array is None:
+        return None
+    found.unless(ctx, into.array, into.accumulate, into.begins,
+                 lambda: whole_product(ctx, op, a, b, c, into))
+    return into.array
+
+
+def _row_or_tiles(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor, found: InnerProducts
+                  ) -> Stored:
+    """The same where tile registers multiply what is no row. These would clear denormal sums."""
+    begun = Begun.of(ctx, op, c, normal_sums(ctx, op, a, c))
+    found.unless(ctx, begun.array, begun.accumulate, begun.begins,
+                 lambda: product_on_tile_registers(ctx, op, a, b, c, begun), begun.normal)
+    return begun.array
 
 
 def compute_type(operand: Type, accumulator: Type) -> Type:
@@ -87,9 +122,10 @@ def compute_type(operand: Type, accumulator: Type) -> Type:
 
 
 def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Tensor, form: str = "",
-            all_terms: bool = False) -> Stored | Fragment:
+            all_terms: bool = False, into: Result | None = None) -> Stored | Fragment:
     """left x right + c for any operands; `op` has an operand `c` and one result. `form`: that of the groups
-    that the operands are in. all_terms: of zeros that both operands' masks give, too."""
+    that the operands are in. all_terms: of zeros that both operands' masks give, too. into: where it goes, if
+    that is known."""
     if ctx.layouts.of(op.results[0].type).lane:
         return product_in_lanes(ctx, op, left, right, c)
     plan = plan_in_arrays(ctx, op, left, form, added=not is_zero(c))
@@ -97,16 +133,16 @@ def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Tenso
     fetches = _fetches(kernel, op)
     found = in_memory(ctx, op, left)
     if found is not None:
-        return product_in_memory(ctx, plan, kernel, left, right, c, fetches, *found)
+        return product_in_memory(ctx, plan, kernel, left, right, c, fetches, *found, into)
     plan, a, b = staged(ctx, plan, left, right, fetches, fetches is not None)
     ctx.recorder.add(_with_edges(ctx, plan, kernel))
-    result = Result.of(ctx, op, kernel, c, _read_meanwhile(ctx, right, b))
+    result = into or Result.of(ctx, op, kernel, c, _read_meanwhile(ctx, right, b))
     return result.bound(ctx, result.compute(ctx, kernel, a, b, fetches, right))
 
 
 def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand, right: Operand,
                       c: Tensor, fetches: SpreadFetches | None, a: InMemory,
-                      whole: Register | None) -> Stored | Fragment:
+                      whole: Register | None, into: Result | None) -> Stored | Fragment:
     """The same for a left operand that is multiplied where it lies in memory, if `whole` holds."""
     op = plan.operation
     plan = replace(plan, narrow=min(plan.narrow, ROWS_IN_MEMORY))
@@ -122,7 +158,7 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
     if fetches is not None:
         fetches.takes(ctx, inputs, len(layout.step))
     ctx.recorder.add(_with_edges(ctx, replace(plan, staging=("in memory", second)), kernel))
-    result = Result.of(ctx, op, kernel, c, [*inputs, *_read_meanwhile(ctx, right, b)])
+    result = into or Result.of(ctx, op, kernel, c, [*inputs, *_read_meanwhile(ctx, right, b)])
 
     def in_place() -> list[Register]:
         ctx.recorder.add(Access(a.load, "one by one", layout, Vectors(layout)))
@@ -138,8 +174,8 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
                                     ("hot", in_place), ("cold", by_rows)))
 
 
-def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Grouped], c: Tensor
-                     ) -> Stored | Fragment:
+def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Grouped], c: Tensor,
+                     into: Result | None = None) -> Stored | Fragment:
     """The same for operands of bf16 that are watched while they are staged: where the instruction would clear
     something, pairs are taken apart."""
     plan = plan_in_arrays(ctx, op, watched[0], "bf16", added=not is_zero(c))
@@ -147,7 +183,7 @@ def product_of_pairs(ctx: Context, op: Operation, watched: tuple[Grouped, Groupe
     fetches = _fetches(kernel, op)
     plan, a, b = staged(ctx, plan, *watched, fetches)
     ctx.recorder.add(_with_edges(ctx, plan, kernel))
-    result = Result.of(ctx, op, kernel, c, _read_meanwhile(ctx, watched[1], b))
+    result = into or Result.of(ctx, op, kernel, c, _read_meanwhile(ctx, watched[1], b))
     fast, exact = replace(kernel, apart=True), replace(kernel, split=True, narrow=0, fewer=0, parts=1)
     return result.bound(ctx, either_way(ctx, *watched, lambda: result.compute(ctx, fast, a, b, fetches),
                                         lambda: result.compute(ctx, exact, a, b)))

@@ -79,7 +79,7 @@ def in_place(ctx: Context, op: Operation, right: Operand, packed: Block, edges: 
     if found is None or found[0].count != 1 or not isinstance(load, Deferred):
         return None
     there, whole = found
-    tests = [(few, _nothing_behind(ctx, edges, few, size)) for few in sorted({1, rows})]
+    tests = [(few, nothing_behind(ctx, edges, few, size)) for few in sorted({1, rows})]
     few = [(rows, test if whole is None else ctx.b.logical_and(test, whole))
            for rows, test in tests if test is not None]
     if not few:
@@ -92,7 +92,7 @@ def in_place(ctx: Context, op: Operation, right: Operand, packed: Block, edges: 
     return InPlace(there, few, ahead)
 
 
-def _nothing_behind(ctx: Context, edges: Edges, rows: int, size: tuple[int, int]) -> Register | None:
+def nothing_behind(ctx: Context, edges: Edges, rows: int, size: tuple[int, int]) -> Register | None:
     """A scalar Bool that implies that nothing is stored but the first rows; None where none is known."""
     height, columns = size
     tests = []

@@ -125,7 +125,7 @@ class Plain:
         while isinstance(tensor, Deferred):
             if tensor.evaluated is not None:
                 tensor = tensor.evaluated
-            elif tensor.operation.has("transposes") and _swaps_last(tensor.operation):
+            elif tensor.operation.has("transposes") and swaps_last(tensor.operation):
                 tensor, flipped = tensor.operands[0], not flipped
             else:
                 break
@@ -360,7 +360,7 @@ def _is_expensive(node: Deferred) -> bool:
 # --- orders -------------------------------------------------------------------------------------------------
 
 
-def _swaps_last(op: Operation) -> bool:
+def swaps_last(op: Operation) -> bool:
     """Does this tt.trans exchange the last two dimensions and leave the others?"""
     order = tuple(op.attributes["order"])
     return len(order) >= 2 and order == _swapped(tuple(range(len(order))))

@@ -34,20 +34,52 @@ from .tile_registers import COLUMNS, SIDE, Tiling, by_rows, in_rows, in_tiles
 from .zeroed_sums import clear, is_first_round
 
 
-def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Stored | None:
+@dataclass(frozen=True)
+class Begun:
+    """What a product is added to, where another form may add to it as well: as in Sums. normal: does the
+    array hold denormal numbers? None where that makes no difference, or they are added behind."""
+
+    array: Stored
+    accumulate: bool
+    begins: Register | None
+    normal: NormalSums | None
+
+    @staticmethod
+    def of(ctx: Context, op: Operation, c: Tensor, normal: NormalSums | None) -> Begun:
+        """c, in an array of the product's own."""
+        if is_zero(c):
+            return Begun(ctx.arrays.allocate(c.shape, c.element), False, None, None)
+        array = accumulator(ctx, op, c)
+        return Begun(array, True, is_first_round(ctx, op), normal)
+
+
+def normal_sums(ctx: Context, op: Operation, a: Tensor, c: Tensor) -> NormalSums | None:
+    """Of a product on tile registers: are the sums that it adds to without denormal numbers?"""
+    is_told = _is_exact(ctx, a) and not is_zero(c) and sums_from_zero(op)
+    return NormalSums.of(ctx) if is_told else None
+
+
+def _is_exact(ctx: Context, a: Tensor) -> bool:
+    """May tile registers clear no denormal number of this operand, or of its products?"""
+    return str(a.element) == "bf16" and not ctx.kernel.options.fast_math
+
+
+def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor,
+                              begun: Begun | None = None) -> Stored | None:
     """a x b + c where the target's tile registers multiply that, else None. Operands of bf16 are watched
-    while they are staged, or before: where tile registers would clear something, pairs are taken apart."""
+    while they are staged, or before: where tile registers would clear something, pairs are taken apart.
+    begun: c, if it is known."""
     found = grouped_for_tiles(ctx, a, b, element_of(op.results[0].type))
     if found is None:
         return None
     left, right, form = found
-    exact = form == "bf16" and not ctx.kernel.options.fast_math
+    exact = _is_exact(ctx, a)
     watched = pairs(ctx, left, right) if exact else (left, right)
     if watched is None:
         return None
     left, right = watched
     plan = plan_in_arrays(ctx, op, left, form, added=not is_zero(c), most=COLUMNS)
-    normal = NormalSums.of(ctx) if exact and not is_zero(c) and sums_from_zero(op) else None
+    normal = normal_sums(ctx, op, a, c) if begun is None else begun.normal
     tiling = Tiling.of(left, form, plan.tile[1], exact and normal is None)
     place = _place(ctx, op, left)
     staging = staging_for_tiles(ctx, left, SIDE)
@@ -60,12 +92,12 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
     second = staging_of_right(ctx, right)
     kept = kept_right(ctx, op, right, second, plan.tile[1], _nobody(), least_of(right))
     y = stage_right(ctx, op, right, second, plan.tile[1], _nobody()) if kept is None else kept.block
-    begins = is_first_round(ctx, op)
+    begun = begun or Begun.of(ctx, op, c, normal)
     ctx.recorder.add(Product(op, "tile registers", (*tiling.block, tiling.words),
                              ("in memory" if place is not None else staging, second), form,
-                             begins=begins is not None, keeps=kept is not None,
+                             begins=begun.begins is not None, keeps=kept is not None,
                              parts=tiling.steps if tiling.fetches and not is_zero(c) else 1))
-    sums = Sums.of(ctx, op, c, begins, tiling, read)
+    sums = Sums.of(ctx, op, begun, tiling, read)
     product = TileProduct(ctx, tiling, kernel_of(ctx, plan, left), y, sums, normal)
     ctx.recorder.reads(y.stored, None)
     if place is not None and exact:
@@ -125,14 +157,13 @@ class Sums:
     tiled: Register | None
 
     @staticmethod
-    def of(ctx: Context, op: Operation, c: Tensor, begins: Register | None, tiling: Tiling,
+    def of(ctx: Context, op: Operation, begun: Begun, tiling: Tiling,
            read: Sequence[tuple[Tensor, Layout]]) -> Sums:
-        """On top of c; read: what is read in memory while tiles are multiplied."""
-        if is_zero(c):
-            array = ctx.arrays.allocate(c.shape, c.element)
+        """On top of what has begun; read: what is read in memory while tiles are multiplied."""
+        array, begins = begun.array, begun.begins
+        if not begun.accumulate:
             ctx.recorder.writes(array, None)
             return Sums(array, False, None, None, None)
-        array = accumulator(ctx, op, c)
         ctx.recorder.reads(array, None)
         ctx.recorder.writes(array, None)
         straight = straight_to_memory(ctx, op, array, read, needs_loop=True,
