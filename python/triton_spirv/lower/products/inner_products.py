@@ -105,7 +105,7 @@ class InnerProducts:
 
     def _row(self, ctx: Context) -> Stored:
         """The first row of the left operand, in an array."""
-        (rows, depth), layout = self.left.shape, _vectors(ctx, self.left)
+        (rows, depth), layout = self.left.shape, _vectors(ctx, self.left.shape)
         stored = ctx.arrays.allocate((depth,), F32)
         ctx.indices.pieces.insert(0, (ctx.b.constant(I32, 0), log2(rows)))
         ctx.scopes.open(walks=True)
@@ -164,7 +164,8 @@ def inner_products(ctx: Context, op: Operation, a: Tensor, b: Tensor) -> InnerPr
             return None
         test = ctx.b.logical_and(test, whole)
     left = Plain(a, F32)
-    compute_before(ctx, op, [(a, _vectors(ctx, left)), *((x, ctx.layouts.default(x.shape)) for x in (a, b))])
+    compute_before(ctx, op, [(x, layout) for x in (a, b)
+                             for layout in (_vectors(ctx, x.shape), ctx.layouts.default(x.shape))])
     assert isinstance(pointers.affine, Affine)
     ahead = None
     if ctx.target.fetches_at_edges:  # as in_place.py
@@ -173,10 +174,10 @@ def inner_products(ctx: Context, op: Operation, a: Tensor, b: Tensor) -> InnerPr
     return InnerProducts(load, left, ctx.env.offset(pointers.base, pointers.affine.base), step, test, ahead)
 
 
-def _vectors(ctx: Context, left: Plain) -> Layout:
-    """A left operand, a vector of a row at a time; the last steps are the rows."""
-    bits, size = row_major(left.shape, 1).register, log2(ctx.target.vector_width)
-    return Layout(left.shape, component=bits[:size], step=bits[size:])
+def _vectors(ctx: Context, shape: tuple[int, ...]) -> Layout:
+    """A matrix, a vector of a row at a time; the last steps are the rows."""
+    bits, size = row_major(shape, 1).register, log2(ctx.target.vector_width)
+    return Layout(shape, component=bits[:size], step=bits[size:])
 
 
 def _contiguous(ctx: Context, op: Operation, right: Tensor
