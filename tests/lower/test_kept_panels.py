@@ -256,7 +256,8 @@ def test_each_launch_has_memory_and_a_number_of_its_own() -> None:
     first, second = panels.taken(2, apart, ()), panels.taken(2, apart, ())
     assert first is not None and second is not None and first is not second
     heads = [layout.HEADER.unpack_from(each._memory) for each in (first, second)]
-    assert heads[0][0] == 2 + panels.OTHERS and heads[0][2] != heads[1][2]
+    # others in this process may have taken larger ones
+    assert heads[0][0] >= 2 + panels.OTHERS and heads[0][2] != heads[1][2]
     for shelf in range(heads[0][0]):  # inside of the memory, behind the labels, apart from each other
         start = heads[0][4] + shelf * heads[0][3]
         assert layout.shelves_at(heads[0][0], heads[0][1]) <= start <= len(first._memory) - heads[0][3]
