@@ -268,3 +268,19 @@ def test_compared() -> None:
     ratio = compared(lambda: spend("library", 200_000), lambda: spend("kernel", 20_000), 4)
     assert order == ["library", "kernel"] * 5
     assert ratio > 2
+
+
+def test_inductors_own_kernels_with_what_is_fused(script: Script) -> None:
+    """max-autotune times its kernel by itself, and with what may be fused into it."""
+    done = script(CHECKING + """
+from torch._inductor import config
+config.test_configs.max_mm_configs = 1
+x, y = torch.randn(32, 128), torch.randn(128, 64)
+options = {"max_autotune": True, "max_autotune_gemm_backends": "TRITON"}
+for function in (lambda x, y: torch.relu(x @ y), lambda x, y: (x + 1) @ y):
+    torch._dynamo.reset()
+    made = torch.compile(function, backend="triton-spirv", options=options)(x, y)
+    torch.testing.assert_close(made, function(x, y), rtol=1e-4, atol=2e-4)
+assert any("triton_tem" in name or "triton_mm" in name for name in used), used
+""")
+    assert done.returncode == 0, done.stderr[-3000:]

@@ -5,6 +5,7 @@ All of it stands beside torch's own registrations and is without effect on Induc
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 from pathlib import Path
@@ -81,6 +82,8 @@ def _name_the_processor() -> None:
     from triton_spirv_backend.targets import current_target
 
     class Interface(device_interface.get_interface_for_device("cpu")):  # type: ignore[misc]
+        #: of which there is one; torch enters it before it times kernels
+        device = contextlib.nullcontext
 
         @staticmethod
         def get_compute_capability(device: Any = None) -> Any:
