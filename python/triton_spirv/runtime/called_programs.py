@@ -33,16 +33,16 @@ VARIABLE = "TRITON_SPIRV_CALLS"
 #: A module for the CPU device: its program stores its place, how many programs there are, and a number of 32
 #: bits, its second argument, from the address on that is the first.
 PROBE = zlib.decompress(base64.b85decode(
-    b"c-n1K>rN9<5T0(gl*+AWTSS2t%B><^uoftS$i-R&G|}kKrp4M2X_qXm0p7^?7CwscA^c<F%-QeQN#iCbXXcx4=FDxwPBuzTh~#@i!8b|{"
-    b"xw!jqM{p0|{*?^wBI`G(pWeOwP$?h3-#@H;?zB$Yr(Uaa?wz*Ub^n5fDa=eVXN00A<|3bS->cR6UgneM6KBh!iBA+#C(izYr;Y3yISX5a"
-    b"efn*zN`<e6Uu_B=;k*nkK;@DGY(QaGzy=j|4Q!~3U5K+_!y3B^un~=22Uv`;s^91|>#g>Mi5Dhr7kQmF%Px(x-0C!Ib)Sr`dlBLONIyzv"
-    b"UafjoZhiGms?yE!r=V8p({ZQy(euAFe6MpZ@k<<EdhjzTa=(#t|LF-Cu4`=bn1|@{p7dn`u|!Y7mWS;&Y<bv{Y?J<Huro{09q6}M3WF!R"
-    b"v<-ZUHQ6N>^UJU#`w%s?6HW8fL>Aw^o;}b<{6^vDLQfz@Nad4K{4wwYd&KzNq3&m~yWnVSQq^X$H1gEgH1g3{7I|rG4)u}oacM!-JjVJG"
-    b";)Id={eO8AZ9rdEwLO6Bsy9~De5_9%yaZRXs`|8t`U+-S$?TAWeyuVhdBq@y%s=0i2b4Uh<RK*wD_Q=T-yA*8_YS`&bG(W8^5!PL=9(P}"
-    b"a0mHZV#Z0>#CHt48N;l_SKb&0?w}`I%uOP1i|sO&z}_b@ci~N-re59@c$45wq269z2D~(Q8T6u;Hv`@@cr)lzFK-sSEO@i%VJ~kUygBgZ"
-    b"(Fe=>!<|{<V`sdG-B?gF&S5t9&|lfBhuF1XHo^b=2)K{^c?|3acJB%F6&2?x_D{zt0RPS$*~c~b%76I{d$6wXf_k$En~lGLJX0$EGvL-|"
-    b"6PV3&3%btpIr7wTwt?F`U%*%AxufuH_2w>YHvT^H+*9#i0=GUTU^dTJ&~=_=<f-Ev0JnL*hOf@^P~iva%_G>>dHZEQj`82+FyBq&RYXlk"
-    b"YN!4JKkkfy"))
+    b"c-n1L+fGwa5S^Z$a=$7Cxs^h>im3Gh1*BFkR^+N6=u-n)2$A-X(>4K~{2k+8_$kJZ@WsTLeb$D_iA{F)>@{m<_L@DXQ72VTPK4z5iGp"
+    b"7zIpkum!yd!ljQw{!*cbTRL=CjJdr(;4-e21+oYcynt7l%haN(Vmt3|&;Z4_lDnbpo*$vMgE!uO7gywC7T^UCn*VDF@<K@?G|gL4QzW"
+    b"Ng>iDfnU>(_r%z3cQ{AM<u~yd^dv&P`IQ3YgX75uoi_~18cp-DiSPMo5rpJtX*T*0oKUak$+k%70cC%$rmMV8F{rT+b;F8U9Odmi$0m"
+    b"N?uY1+p5)KH<D>JPlaorZO1P8s>Cp4Pp88(xV*QKZO5e6?r5jl4<++~p<X2qm24heCr$=PCuJMiIjpQu#rBB1iCFgGV((v`cmsY+EeD"
+    b"~nXz!ztqyj2o2HjT4`^If*0;K}UefG7AQv*+TilWfWS)SG_D{hEv|v2~%D(M#ew5$EFEg&YxepKitP0YC7^Ok5w`{w&rHj>ZO+Hj546"
+    b"o*Em*eKeNBy)-rkePm)>noyd1_&kj~QQZB(&Ao{hah_4y9>R8&KONFKtKQ3UGT?Nvx<%Eu4d|UUlTK#d9Q1FF5xHk0?1=f#xV4*=-J<"
+    b"MPWw$9?zPCS|y@U5<t|#w$2l=Ju5?6E0Oa-`u`&{D9<M2sr4`#IyZ!fV@qZhb?9%Y#u$Gt7K!kFY6K+b;f2B0a-OMo{BUIKc<yd-!-;"
+    b"3d(EFmD9BVem%Kr!a36ycBq&=wX;Q4&E4e<LHCs{pHSNc-c3e#B5BcH=e@V+(&<9&K_a*g0~62@5jI`=LzOdbDjeKhIxDjOk#b^-E-h"
+    b"S!I^`9R^^_@-0Iv5z<)4D=J*9-<@^4Q`B_r<f~uK?&*py#ecdX54!GsKf<Dbz25$AO0L!UbtH7<kHTbo@*U+bP=Yd;&ZxE~Xtt&jQYQ"
+    b"BZf=HG<A4V8ZjxaDj^pXTfUxB7O0ZK+!CfLnd<;n({1pik%C2X6I!K&;kxpzwWF^ANsy{z_$zKjQyk3iGszdu7p!LpA&V0K*=f5C"))
 ENTRY, FUNCTION = "probe", "probe__program"
 
 #: clGetDeviceFunctionPointerINTEL
