@@ -388,6 +388,19 @@ def test_what_is_added_to_and_read_has_no_bound() -> None:
     assert not sums_of(numbered[(1,)](*arrays(ticket, o)).asm["ttir"])[2]
 
 
+@pytest.mark.parametrize("kind", ("float32", "bfloat16"))
+@pytest.mark.parametrize("optimise", ("all", "-masks"))
+def test_sums_along_vectors_are_exact_in_any_order(kind: str, optimise: str) -> None:
+    """The compared kernel makes no inner products then, and leaves out what its launch does."""
+    import torch
+    from lower.test_inner_products import linear
+
+    n, k, dtype = 130, 200, getattr(torch, kind)
+    x, w, out = torch.randn(1, k).to(dtype), torch.randn(n, k).to(dtype), torch.empty(1, n)
+    linear[(3,)](x, w, out, 1, n, k, k, 16, 64, 32, False, 0.0, check="compiler", optimise=optimise)
+    torch.testing.assert_close(out, x.float() @ w.float().T, rtol=1e-4, atol=1e-4)
+
+
 @triton.jit
 def chosen_by_products(x, o, HOW: tl.constexpr, SIZE: tl.constexpr):
     i, j = tl.arange(0, SIZE)[:, None], tl.arange(0, SIZE)[None, :]

@@ -6,7 +6,6 @@ from __future__ import annotations
 import numeric
 import numpy as np
 import pytest
-import torch
 import triton
 import triton.language as tl
 from lower.plans import plan_of
@@ -214,15 +213,3 @@ def test_a_matrix_that_is_needed_again(run, mode):
     run(twice, 4, numeric.tensor(x, "f32"), numeric.tensor(w, "f32"), y, z, n, k, 16, 64, 32)
     numeric.assert_same(y, x @ w.T, signed_zeros=False)
     numeric.assert_same(z, w.sum(axis=1), signed_zeros=False)
-
-
-def test_the_compilers_own_check_passes(mode):
-    """Of any numbers, whose sums depend on the order."""
-    if mode != "vector":
-        pytest.skip("other modes have no such form")
-    n, k = 130, 200
-    for dtype in (torch.float32, torch.bfloat16):
-        x, w = torch.randn(1, k).to(dtype), torch.randn(n, k).to(dtype)
-        out = torch.empty(1, n)
-        linear[(3,)](x, w, out, 1, n, k, k, 16, 64, 32, False, 0.0, check="compiler")
-        torch.testing.assert_close(out, x.float() @ w.float().T, rtol=1e-4, atol=1e-4)

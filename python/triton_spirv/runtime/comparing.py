@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..artifact import Artifact
     from .launch import Launch
 
-#: options of a launch -> the kernel compiled with them
+#: options of a launch -> the kernel compiled with them; without: what its optimisations are to leave out, too
 Again = Callable[..., "Launch"]
 
 #: memory by its name -> how far results may differ, for each element
@@ -124,7 +124,7 @@ def compared(launch: Launch, artifact: Artifact, words: bytes, device_kind: str,
         found = differs(*pair)
         if found is not None and known.products:
             pair = (other(optimise=",".join((plain, *REORDERING)), enable_fp_fusion=False),
-                    other(optimise=",".join(f"-{name}" for name in REORDERED), enable_fp_fusion=False))
+                    other(without=" ".join(f"-{name}" for name in REORDERED), enable_fp_fusion=False))
             found = differs(*pair)
             if found is None and known.exact:
                 bounds = _bounds(taken, known, grid, arguments, other, plain, "exact+") if bounds else bounds

@@ -197,7 +197,9 @@ def _compared(launch: Launch, source: Any, function: Function, metadata: Any) ->
     from triton_spirv.facts.sums import sums_of
     from triton_spirv.runtime.comparing import Sums, compared
 
-    def again(**changed: Any) -> Launch:
+    def again(without: str = "", **changed: Any) -> Launch:
+        if without:
+            changed["optimise"] = f"{metadata.optimise} {without}"
         made = made_again(source, metadata, **changed)
         return made.function.bind(made.metadata)
 

@@ -109,8 +109,11 @@ def _row_or_tiles(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor, 
                   ) -> Stored:
     """The same where tile registers multiply what is no row. These would clear denormal sums."""
     begun = Begun.of(ctx, op, c, normal_sums(ctx, op, a, c))
-    found.unless(ctx, begun.array, begun.accumulate, begun.begins,
-                 lambda: product_on_tile_registers(ctx, op, a, b, c, begun), begun.normal)
+
+    def on_tiles() -> None:
+        made = product_on_tile_registers(ctx, op, a, b, c, begun)
+        assert made is begun.array  # operands of a vector of words and more
+    found.unless(ctx, begun.array, begun.accumulate, begun.begins, on_tiles, begun.normal)
     return begun.array
 
 

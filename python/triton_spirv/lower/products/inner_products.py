@@ -164,8 +164,8 @@ def inner_products(ctx: Context, op: Operation, a: Tensor, b: Tensor) -> InnerPr
             return None
         test = ctx.b.logical_and(test, whole)
     left = Plain(a, F32)
-    compute_before(ctx, op, [(x, layout) for x in (a, b)
-                             for layout in (_vectors(ctx, x.shape), ctx.layouts.default(x.shape))])
+    compute_before(ctx, op, [(x, each) for x in (a, b)
+                             for each in (_vectors(ctx, x.shape), ctx.layouts.default(x.shape))])
     assert isinstance(pointers.affine, Affine)
     ahead = None
     if ctx.target.fetches_at_edges:  # as in_place.py
@@ -203,7 +203,7 @@ def _contiguous(ctx: Context, op: Operation, right: Tensor
 def _along(pointers: Pointers) -> Layout:
     """Of a matrix that is contiguous along one dimension: a line at a time, or less."""
     assert isinstance(pointers.affine, Affine)
-    axis = 1 if pointers.affine.strides[1] == 1 else 0
+    axis = pointers.affine.strides.index(1)
     bits, low = row_major(pointers.shape, 1).register, 0 if axis else log2(pointers.shape[1])
     component = bits[low:low + log2(min(VECTOR, pointers.shape[axis]))]
     return Layout(pointers.shape, component, (), tuple(basis for basis in bits if basis not in component))
