@@ -170,7 +170,9 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("CL_CONFIG_CPU_TARGET_ARCH", "`sapphirerapids`, `icelake-server`, `skx`, `core-avx2`, "
                  "`corei7-avx`, `corei7`", "the processor that is here",
                  "Intel's OpenCL CPU runtime's own: the processor to compile for. Kernels use no "
-                 "instructions that it lacks.", trial="processor"),
+                 "instructions that it lacks. The runtime goes by the number of the processor's model; "
+                 "where a virtual machine shows an older one's, this package sets the variable itself.",
+                 trial="processor"),
         Variable("ZE_AFFINITY_MASK", "numbers of devices, or as in `0.1` of a card and a tile, with commas "
                  "between them", "all devices",
                  "Intel's GPU driver's own: the devices that it shows. Error messages about missing devices "

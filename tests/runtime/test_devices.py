@@ -81,8 +81,8 @@ def test_threads_that_name_vendors_put_back_what_was_there(monkeypatch: pytest.M
 
 def test_incomplete_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The driver's second package is missing, which the driver itself does not say."""
-    (tmp_path / loader.CPU_LIBRARY).write_bytes(b"not a library")
-    monkeypatch.setattr(loader, "cpu_library", lambda: str(tmp_path / loader.CPU_LIBRARY))
+    (tmp_path / loader.DRIVER).write_bytes(b"not a library")
+    monkeypatch.setattr(loader, "cpu_library", lambda: str(tmp_path / loader.DRIVER))
     loader.open_cpu.cache_clear()
     try:
         with pytest.raises(DeviceError, match="pip install intel-cmplr-lib-rt"):
@@ -180,6 +180,42 @@ def test_a_process_has_tile_registers_if_linux_gives_them(granted: bool, monkeyp
     found = processor._found.__wrapped__()
     assert found.flags == {"avx2", "avx512_bf16", *(("amx_tile", "amx_bf16") if granted else ())}
     assert asked == [(158, 0x1023, 18)]  # arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+
+
+NEWEST = " ".join(sorted(processor.NEWEST_HAS))
+
+
+@pytest.mark.parametrize(("facts", "flags", "setting", "mapped", "left", "told"), [
+    ("GenuineIntel 6 167", NEWEST, None, "", True, "sapphirerapids"),  # Rocket Lake's number
+    ("GenuineIntel 6 1", NEWEST, None, "", True, "sapphirerapids"),  # nobody's
+    ("GenuineIntel 6 85", NEWEST, None, "", True, "sapphirerapids"),
+    ("GenuineIntel 6 167", NEWEST, "skx", "", True, "skx"),  # what the user says counts
+    ("GenuineIntel 6 167", NEWEST, None, "/lib/libintelocl.so.2026", False, None),  # too late
+    ("GenuineIntel 6 167", "avx512f avx512_bf16", None, "", False, None),  # less than the name stands for
+    ("GenuineIntel 6 167", "avx512f avx512_vnni", None, "", True, None),
+    ("GenuineIntel 6 85", "avx512f avx512_bf16", None, "", True, None),  # Cooper Lake
+    ("GenuineIntel 6 143", NEWEST, None, "", True, None),
+    ("GenuineIntel 6 207", NEWEST, None, "", True, None),
+    ("GenuineIntel 6 173", NEWEST, None, "", True, None),
+    ("AuthenticAMD 25 17", NEWEST, None, "", True, None)])
+def test_a_driver_that_takes_the_processor_for_an_older_one(
+        facts: str, flags: str, setting: str | None, mapped: str, left: bool, told: str | None,
+        monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It goes by the model's number, which virtual machines change, and ends the process at what that one
+    lacks: it is told before it is loaded, or the newest features are not used."""
+    vendor, family, model = facts.split()
+    (tmp_path / "cpuinfo").write_text(f"vendor_id : {vendor}\ncpu family : {family}\nmodel : {model}\n"
+                                      "model name : some\n" f"flags : {flags}\n\n")
+    (tmp_path / "maps").write_text(mapped)
+    monkeypatch.setattr(processor, "CPU_FACTS", tmp_path / "cpuinfo")
+    monkeypatch.setattr(processor, "MAPPED", tmp_path / "maps")
+    monkeypatch.setattr(processor, "_has_tiles", lambda: True)
+    environ = {} if setting is None else {processor.DRIVER_TARGET: setting}
+    monkeypatch.setattr(processor.os, "environ", environ)
+    found = processor._found.__wrapped__()
+    newest = set(flags.split()) & {"amx_tile", "amx_int8", "amx_bf16", "avx512_bf16"}
+    assert found.flags == set(flags.split()) - (set() if left else newest)
+    assert processor.os.environ.get(processor.DRIVER_TARGET) == told
 
 
 def test_devices_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,8 +27,8 @@ from ..errors import DeviceError
 from ..once import Once
 from . import running_kernels
 from .opencl import Library
+from .processor import DRIVER, processor
 
-CPU_LIBRARY = "libintelocl.so"
 CPU_PACKAGE = "intel-opencl-rt"
 #: what the driver loads from its second package; without it the driver does not load, and says nothing
 CPU_COMPANION = "libsvml.so"
@@ -40,7 +40,7 @@ SYSTEM_VENDORS = "/etc/OpenCL/vendors"
 def cpu_library() -> str | None:
     """The path of the pip-installed CPU driver, or None; nothing is loaded."""
     for folder in _library_folders():
-        path = folder / CPU_LIBRARY
+        path = folder / DRIVER
         if path.is_file():
             return str(path)
     return _path_by_package()
@@ -61,7 +61,7 @@ def _path_by_package() -> str | None:
         return None
     for file in files:
         path = file.locate()
-        if file.name == CPU_LIBRARY and os.path.isfile(path):
+        if file.name == DRIVER and os.path.isfile(path):
             return os.path.realpath(path)
     return None
 
@@ -73,6 +73,7 @@ def open_cpu() -> Library | None:
     if path is None:
         return None
     running_kernels.install()  # drivers have handlers for signals, too, which restore those that they found
+    processor()  # it tells the driver what to compile for, where need be
     try:
         return Library(path)
     except DeviceError as error:
@@ -133,6 +134,7 @@ os.register_at_fork(after_in_child=lambda: globals().update(_naming_vendors=thre
 
 @contextmanager
 def _vendors() -> Iterator[None]:
+    processor()  # as before the driver is opened by itself
     path, before = cpu_library(), os.environ.get("OCL_ICD_VENDORS")
     source = Path(before or SYSTEM_VENDORS)
     if path is None:

@@ -10,6 +10,7 @@ import os
 import platform
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 from ..dataclass import dataclass
 
@@ -20,7 +21,8 @@ _LEVELS = (
     ("v2", ("sse4_2", "ssse3", "popcnt")),
 )
 
-CPU_FACTS = "/proc/cpuinfo"
+CPU_FACTS, MAPPED = "/proc/cpuinfo", "/proc/self/maps"
+DRIVER = "libintelocl.so"
 
 #: The setting of Intel's CPU runtime that has it compile for an older processor, and the names that it takes,
 #: newest first: each with the features that the next one lacks.
@@ -33,6 +35,16 @@ DRIVER_TARGETS = {
     "corei7-avx": ("avx",),
     "corei7": (),
 }
+
+#: Models of Intel's family 6 that the driver's compiler (LLVM) knows to have the newest of them, and
+#: the one that it asks for avx512_bf16. A virtual machine may show the number of an older model with all
+#: features of its own: the compiler goes by the number, and ends the process at instructions of the features.
+#: Then it is told what to compile for, if the processor has all that the name stands for.
+WITH_TILES, ASKED = frozenset(("143", "173", "174", "207")), "85"
+NEWEST, *_ = DRIVER_TARGETS
+NEWEST_HAS = frozenset((*DRIVER_TARGETS[NEWEST], "avx512_fp16", "avx_vnni", "avx512_vnni", "avx512_vbmi2",
+                        "avx512ifma", "avx512_bitalg", "avx512_vpopcntdq", "gfni", "vaes", "vpclmulqdq",
+                        "serialize"))
 
 #: The feature of tile registers, and how Linux is asked for them: a system call, an operation, a component of
 #: a processor's state.
@@ -100,8 +112,29 @@ def _found() -> Processor:
     flags = frozenset((facts.get("flags") or facts.get("features") or "").split())
     if TILES in flags and not _has_tiles():
         flags = frozenset(flag for flag in flags if not flag.startswith(TILES.partition("_")[0]))
+    if _is_misled(facts, flags) and not _told(flags):
+        flags -= frozenset(DRIVER_TARGETS[NEWEST])
     model = facts["model name"] if "model name" in facts else platform.processor()  # that starts a process
     return Processor(platform.machine(), model, flags)
+
+
+def _is_misled(facts: dict[str, str], flags: frozenset[str]) -> bool:
+    """Does the driver's compiler take the processor for one without the newest features that it has?"""
+    if facts.get("vendor_id") != "GenuineIntel" or facts.get("cpu family") != "6":
+        return False
+    known = WITH_TILES if TILES in flags else WITH_TILES | {ASKED}
+    return not flags.isdisjoint(DRIVER_TARGETS[NEWEST]) and facts.get("model") not in known
+
+
+def _told(flags: frozenset[str]) -> bool:
+    """Tell the driver what it compiles for, unless the user does. Once it is loaded, that is too late."""
+    if DRIVER_TARGET in os.environ:
+        return True
+    loaded = Path(MAPPED).read_text(encoding="utf-8", errors="replace")
+    if not flags.issuperset(NEWEST_HAS) or DRIVER in loaded:
+        return False
+    os.environ[DRIVER_TARGET] = NEWEST
+    return True
 
 
 def needed(words: bytes) -> list[str]:

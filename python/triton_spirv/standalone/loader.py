@@ -14,6 +14,7 @@ import hashlib
 import json
 import operator
 import os
+import re
 import struct
 import sys
 import tempfile
@@ -39,6 +40,14 @@ NEEDED = {b"llvm.x86.ldtilecfg": "amx_tile", b"llvm.x86.avx.": "avx", b"llvm.x86
           b"llvm.x86.avx512.": "avx512dq", b"llvm.x86.avx512.vpdpbusd": "avx512_vnni",
           b"llvm.x86.avx512bf16.": "avx512_bf16"}
 ASK_FOR_TILES = (158, 0x1023, 18)
+
+#: The driver goes by a model's number, and a virtual machine may show an older one: all numbers with tiles,
+#: and the setting that tells the driver what it compiles for, with the features that this stands for.
+WITH_TILES = ("143", "173", "174", "207")
+SETTING, NEWEST = "CL_CONFIG_CPU_TARGET_ARCH", "sapphirerapids"
+NEWEST_HAS = {"amx_tile", "amx_int8", "amx_bf16", "avx512_bf16", "avx512_fp16", "avx_vnni", "avx512_vnni",
+              "gfni", "avx512_vbmi2", "avx512ifma", "avx512_bitalg", "avx512_vpopcntdq", "vaes", "vpclmulqdq",
+              "serialize"}
 
 #: bit of CL_DEVICE_SVM_CAPABILITIES: kernels may follow any host pointer
 FINE_GRAIN_SYSTEM = 4
@@ -104,14 +113,25 @@ def features():
     return set(facts.read_text(errors="replace").split() if facts.is_file() else [])
 
 
+def is_misled():
+    """Does the driver take this processor for an older one, and is not told better?"""
+    found = re.search(r"^model\s*: (\d+)$", Path("/proc/cpuinfo").read_text(errors="replace"), re.M)
+    return ({"GenuineIntel", "amx_tile"} <= features() and found and found[1] not in WITH_TILES
+            and SETTING not in os.environ)
+
+
 def has(feature):
     """Has the processor this, and may this process use it? Linux gives AMX to who asks."""
+    if feature in ("amx_tile", "avx512_bf16") and is_misled():
+        return False
     asked = feature == "amx_tile"
     return feature in features() and not (asked and ctypes.CDLL(None).syscall(*ASK_FOR_TILES))
 
 
 def opencl():
     """pyopencl, with the CPU driver that pip installs among its platforms."""
+    if "pyopencl" not in sys.modules and features() >= NEWEST_HAS and is_misled():
+        os.environ[SETTING] = NEWEST
     before = os.environ.get("OCL_ICD_VENDORS")
     driver = next((path for prefix in [sys.prefix, *(str(Path(entry).parents[2]) for entry in sys.path
                                                      if entry.endswith("site-packages"))]

@@ -47,6 +47,7 @@ struct Library {
 
     Library() {
         for (const char *path : {TRITON_SPIRV_DRIVER, "libintelocl.so", "libOpenCL.so.1"}) {
+            tell(path);
             if ((handle = dlopen(path, RTLD_NOW | RTLD_LOCAL))) return;
             tried += std::string(tried.empty() ? "" : "; ") + dlerror();
         }
@@ -178,10 +179,10 @@ struct Built {
     const bool waits;
 
     explicit Built(const Kernel &from) : ceiling(from.waits ? 1 : MOST_PROGRAMS), waits(from.waits) {
+        const Driver &cl = driver();  // first: it may be told what to compile for
         require_processor(from);
         const bool has_fields = from.needs & triton_spirv::STACK;
         const bool is_called = has_fields && from.program && calls_are_on() && has_functions();
-        const Driver &cl = driver();
         int code;
         const Handle built = cl.clCreateProgramWithIL(cl.context, from.words, from.bytes, &code);
         check("clCreateProgramWithIL", code);
