@@ -9,8 +9,9 @@
     LOCKS       a line a shelf: i32, 1 while a program has it
     LABELS      labels_bytes(rounds) a shelf: what is known of the programs that had it (POLICY_BYTES: the
                 launch, is keeping in doubt, the last panel), then what each round's panel is (LABEL_BYTES:
-                the launch, its address, its strides along rows and columns, has it been found, and from
-                LEAST on what its product knows of its magnitudes)
+                the launch, its address, its strides along rows and columns, has it been found, where the left
+                operand of a round that waits lies, and the bytes between its rows; from LEAST on what its
+                product knows of its magnitudes)
 
 Before a launch owners and locks are 0, and the number is a new one; nothing else has to be.
 """
@@ -29,7 +30,7 @@ POLICY_BYTES, LABEL_BYTES, LEAST = 64, 128, 64
 
 #: i64 words of a policy, and of a label
 POLICY_LAUNCH, DOUBT, LAST = range(3)
-LAUNCH, ADDRESS, DOWN, ACROSS, FOUND = range(5)
+LAUNCH, ADDRESS, DOWN, ACROSS, FOUND, LEFT, LEFT_DOWN = range(7)
 
 
 def labels_bytes(rounds: int) -> int:

@@ -14,6 +14,8 @@ that another program of the launch has loaded from the same addresses are what i
 from __future__ import annotations
 
 from ..ir.model import Operation
+from ..ir.module import Module
+from .pointers import pointer_roots, written_roots
 
 
 def keeping_product(kernel: Operation) -> Operation | None:
@@ -43,6 +45,15 @@ def keeping_product(kernel: Operation) -> Operation | None:
     order = region.entry.operations
     own = order.index(_outermost(kernel, product))
     return product if all(order.index(_outermost(kernel, each)) > own for each in writes) else None
+
+
+def reads_apart(module: Module, product: Operation) -> bool:
+    """Is the left operand of a product loaded through arguments through which the kernel writes nothing?"""
+    load = product.a.defining_op
+    if load is None or not load.has("loads"):
+        return False
+    roots = pointer_roots(module).get(load.ptr, -1)
+    return roots != -1 and not roots & written_roots(module)
 
 
 def _outermost(kernel: Operation, op: Operation) -> Operation:

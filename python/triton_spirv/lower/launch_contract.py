@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..environment.base import Environment, Parameter
-from ..facts.kept_panels import keeping_product
+from ..facts.kept_panels import keeping_product, reads_apart
 from ..facts.program_waits import waits
 from ..ir.dialects import OPERATIONS
 from ..ir.module import Module
@@ -42,6 +42,7 @@ class LaunchContract:
         self.overflows = False
         self.overflow_bytes = 0
         self.register_bytes = 0
+        self.reads_apart = False
 
     def hidden_parameters(self, module: Module) -> list[Parameter]:
         """Pointers that the runtime adds behind the user's arguments: the assert words, where the module
@@ -54,16 +55,21 @@ class LaunchContract:
         traits = {trait for name in names if name in OPERATIONS for trait in OPERATIONS[name].traits}
         loops = "loops" in traits or "waits" in traits  # as often as users decide
         types = {"check_buffer": I64}
+        keeping = keeping_product(module.entry) if self._keeps_panels(module, names, traits) else None
+        self.reads_apart = keeping is not None and reads_apart(module, keeping)
         wanted = {"check_buffer": self.reports or "ts.check_word" in names or "watches" in traits,
                   "assert_buffer": "tt.assert" in names or bool(target.loop_rounds and loops),
                   "print_buffer": "tt.print" in names and self._env.prints_to_buffer,
                   "ticket_buffer": not target.lanes and waits(module),
                   "overflow_buffer": self.overflows,
-                  "panel_buffer": not (self.reports or "ts.check_word" in names or "watches" in traits)
-                  and bool(target.tile_registers) and target.optimises("kept-panels")
-                  and keeping_product(module.entry) is not None}
+                  "panel_buffer": keeping is not None}
         return [Parameter(name, "ptr", types.get(name, I32))
                 for name, is_wanted in wanted.items() if is_wanted]
+
+    def _keeps_panels(self, module: Module, names: set[str], traits: set[str]) -> bool:
+        """May programs keep what they have packed for the next ones?"""
+        return not (self.reports or "ts.check_word" in names or "watches" in traits) \
+            and bool(self._target.tile_registers) and self._target.optimises("kept-panels")
 
     def bind_hidden(self, parameters: Sequence[Parameter], registers: Sequence[Register]) -> None:
         """The values of `hidden_parameters`, in order."""

@@ -243,6 +243,8 @@ def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Tar
         fetches_at_edges=TILES not in has,
         # measured: a Xeon gains 2 to 15 %, a Zen 4 up to 5, and the same with 16 registers loses up to 17
         fetches_in_parts=architecture in MASKING,
+        # measured on Xeons with tile registers alone
+        joins_rounds=TILES in has,
     )
 
 

@@ -71,6 +71,8 @@ OPTIMISATIONS: dict[str, Optimisation] = {
                                   "block_2d": False, "shared_blocks": False}),
     "kept-panels": Optimisation("Programs of the same columns share what one of them has packed for tile "
                                 "registers."),
+    "joined-rounds": Optimisation("Rounds of a loop over K are multiplied together.",
+                                  {"joins_rounds": False}),
     "barriers": Optimisation("Barriers that separate nothing are taken away."),
     "register-order": Optimisation("Instructions of a GPU's kernel are ordered for fewer live registers."),
 }

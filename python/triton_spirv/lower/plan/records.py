@@ -128,7 +128,8 @@ class Product:
     leaves out are not multiplied; ends: nor are terms behind the end of both operands. narrow: rows of tiles
     of one vector, for panels of which half is left out, and fewer: columns of tiles, for those of which a
     quarter is; 0 for none. parts: those of a tile's loop over K, between which lines are fetched. keeps: the
-    right operand may be one that an earlier program has packed, and is kept for later ones.
+    right operand may be one that an earlier program has packed, and is kept for later ones. joins: rounds of
+    the loop around that are multiplied together, 0 for none.
     """
 
     operation: Operation
@@ -144,6 +145,7 @@ class Product:
     fewer: int = 0
     parts: int = 1
     keeps: bool = False
+    joins: int = 0
 
     def __post_init__(self) -> None:
         if self.way not in PRODUCT_WAYS or any(each not in STAGINGS for each in self.staging):

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from ...facts.destinations import only_store
 from ...facts.kept_panels import keeping_product
-from ...facts.running_sums import sums_from_zero
+from ...facts.running_sums import only_adds, sums_from_zero
 from ...ir.model import Operation, Value
 from .records import (
     ArrayUse,
@@ -93,6 +93,9 @@ class _Arrays:
             elif isinstance(node, Product):
                 if node.keeps:
                     self.found_panels(node.operation)
+                if node.joins and not only_adds(node.operation):
+                    self.found.append(f"{called(node.operation)} joins rounds, for whose sums something else "
+                                      "asks")
                 if node.begins != (node.operation in self.zeroed):
                     self.found.append(f"{called(node.operation)} begins its sums with zero where they do "
                                       "not stand for zero, or does not where they do")

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
+from typing import Any
 
 from ...dataclass import dataclass
 from ...ir.model import FloatType, IntegerType, Operation, Type, bits_of
@@ -45,8 +46,10 @@ from .micro_kernel import Kernel, kernel_of
 from .operand import Block, Operand, Plain, compute_before, stage_left, stage_right
 from .pairs import either_way, pairs
 from .panels import multiply, multiply_few
+from .rounds import Rounds
 from .tile_product import Begun, normal_sums, product_on_tile_registers
 from .tiles import Tiles
+from .waiting_rounds import rounds_of
 from .zeroed_sums import is_first_round
 
 F32 = FloatType("f32")
@@ -156,21 +159,38 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
     second = staging_of_right(ctx, right)
     if fetches is not None:
         second = in_turn(ctx, plan, right, second, panel)
-    b = stage_right(ctx, op, right, second, panel, fetches)
+    joined = None if into is not None else rounds_of(ctx, op, plan, a, left, right, whole, panel)
+    kept = None if joined is None else joined.kept
+    if kept is not None:
+        second = staging_of_right(ctx, right)
+    b = stage_right(ctx, op, right, second, panel, fetches) if kept is None else kept.block
     elsewhere = None if fetches is None else replace(fetches, walks=list(fetches.walks))
     if fetches is not None:
         fetches.takes(ctx, inputs, len(layout.step))
-    ctx.recorder.add(_with_edges(ctx, replace(plan, staging=("in memory", second)), kernel))
+    plan = replace(plan, staging=("in memory", second), keeps=kept is not None)
+    if joined is not None:
+        plan = replace(plan, tile=(joined.rows, *plan.tile[1:]), joins=joined.waiting.most)
+    ctx.recorder.add(_with_edges(ctx, plan, kernel))
     result = into or Result.of(ctx, op, kernel, c, [*inputs, *_read_meanwhile(ctx, right, b)])
 
     def in_place() -> list[Register]:
         ctx.recorder.add(Access(a.load, "one by one", layout, Vectors(layout)))
         return result.compute(ctx, replace(kernel, narrow=plan.narrow), a, b, fetches)
 
-    def by_rows() -> list[Register]:
+    def by_rows(result: Result = result) -> list[Register]:
         staged = stage_left(ctx, op, left, "by rows", elsewhere, tested=True)
         fetched = elsewhere if ctx.target.fetches_at_edges else None
         return result.compute(ctx, replace(kernel, narrow=0, fewer=0, parts=1), staged, b, fetched, right)
+    if joined is not None:
+        apart = replace(result, straight=joined.apart_from(ctx, result.straight))
+
+        def together(*rounds: Any) -> Sequence[Register]:
+            ctx.recorder.add(Access(a.load, "one by one", layout, Vectors(layout)))
+            return apart.joined(ctx, replace(kernel, rows=joined.rows), *rounds)
+
+        def alone() -> Sequence[Register]:
+            return by_rows(apart)
+        return apart.bound(ctx, joined.multiply(ctx, together, alone))
     if whole is None:
         return result.bound(ctx, in_place())
     return result.bound(ctx, one_of(ctx, whole, "is all of the left operand in memory?",
@@ -287,6 +307,21 @@ class Result:
         origin = ctx.b.constant(I32, 0)
         left = a.origin(ctx, origin, origin)
         return kernel.run(ctx, a, b, left, origin, self.old, kernel.offsets(ctx, b, origin))
+
+    def joined(self, ctx: Context, kernel: Kernel, rounds: Rounds, b: Block, begins: Register, last: Register
+               ) -> list[Register]:
+        """Rounds of a loop, multiplied together; begins: is the first of the loop among them? last: is this
+        round?"""
+        assert self.array is not None
+        deep = replace(kernel, terms=None, narrow=0, fewer=0, parts=1)
+        straight = self.straight
+        if straight is not None:
+            straight = replace(straight, now=ctx.b.logical_and(straight.now, last))
+        ctx.recorder.reads(self.array, None)
+        ctx.recorder.writes(self.array, None)
+        multiply(ctx, deep, rounds, b, self.array, self.accumulate, None, destination_of(ctx, self.operation),
+                 None if self.begins is None else begins, straight, self.edges)
+        return []
 
     def _multiply(self, ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, array: Stored,
                   fetches: SpreadFetches | None, right: Operand | None) -> list[Register]:

@@ -18,7 +18,7 @@ the same first panel comes twice in a row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 from math import prod
@@ -40,6 +40,7 @@ from ..values.tensor import Affine, Deferred, Pointers, Stored
 from ..values.types import storage_bytes
 from .grouped import VECTOR
 from .operand import Block, Operand, compute_before, packed_shape, stage_right
+from .rounds import Waiting
 
 #: the launcher's memory, by its name among a kernel's parameters
 BUFFER = "panel_buffer"
@@ -62,20 +63,64 @@ class Panel:
 
 
 @dataclass(frozen=True)
+class Shelved:
+    """Where rounds lie that wait. number: i64, that of the shelf, -1 for none; round: i64, from 0; label:
+    i64, the address of this round's; on_shelf: a scalar Bool, is this round there? elements: of a round."""
+
+    panel: Panel
+    base: Register
+    array: Register
+    number: Register
+    round: Register
+    label: Register
+    on_shelf: Register
+    elements: int
+    waiting: Waiting
+
+    def label_of(self, ctx: Context, round: Register) -> Register:
+        """The address of that of a round, i64."""
+        return _places(ctx, self.base, self.number, round, self.panel.bytes)[0]
+
+    def from_round(self, ctx: Context, round: Register, shelved: Register) -> tuple[Register, Register]:
+        """The address of the label of a round that waits, i64, and its array, where `shelved` holds; else
+        this round's."""
+        b = ctx.b
+        branch = IfElse(b.module, shelved)
+        with branch.then():
+            label, place = _places(ctx, self.base, self.number, round, self.panel.bytes)
+            branch.yield_([label, b.emit("OpConvertUToPtr", place, type=self.array.type)])
+        with branch.otherwise():
+            branch.yield_([b.constant(I64, 0), self.array])
+        label, array = branch.results
+        return label, array
+
+
+@dataclass(frozen=True)
 class Kept:
-    """The right operand, packed; lock: i64, the address of the lock of its shelf, 0 where it lies on none."""
+    """The right operand, packed; lock: i64, the address of the lock of its shelf, 0 where it lies on none.
+    shelved: where rounds lie that wait, if any may."""
 
     block: Block
     lock: Register
+    shelved: Shelved | None = None
 
     def end(self, ctx: Context) -> None:
-        """The round has multiplied everything."""
+        """The round has multiplied everything, or waits: then it goes on to have the shelf."""
+        b = ctx.b
+        if self.shelved is not None:
+            number = self.shelved.number
+            goes = b.logical_and(b.compare("OpSGreaterThanEqual", number, 0),
+                                 b.compare("OpIEqual", self.shelved.waiting.before(ctx), 0))
+            with if_(b.module, goes):
+                lock = b.iadd(b.iadd(self.shelved.base, b.imul(number, layout.LOCK_BYTES)), layout.LOCKS)
+                ctx.env.atomic_store(ctx.env.pointer(lock, I32), b.constant(I32, 0), "gpu", "release")
+            return
         with if_(ctx.b.module, ctx.b.compare("OpINotEqual", self.lock, 0)):
             ctx.env.atomic_store(ctx.env.pointer(self.lock, I32), ctx.b.constant(I32, 0), "gpu", "release")
 
 
 def kept_right(ctx: Context, op: Operation, right: Operand, staging: str, panel: int,
-               fetches: SpreadFetches, least: Register | None) -> Kept | None:
+               fetches: SpreadFetches, least: Register | None, waiting: Waiting | None = None) -> Kept | None:
     """The right operand of `op` in panels of so many columns, packed by this program or an earlier one;
     None where no program may find another one's."""
     if BUFFER not in ctx.launch.hidden or ctx.env.watch_global is not None \
@@ -93,8 +138,14 @@ def kept_right(ctx: Context, op: Operation, right: Operand, staging: str, panel:
         return None
     compute_before(ctx, op, right.inputs(ctx.layouts.default(right.shape)))
     private = ctx.arrays.allocate(packed_shape(right, panel), right.target)
-    shelf = _Shelf.of(ctx, found, private)
-    return Kept(_packed(ctx, op, right, staging, panel, fetches, found, shelf), shelf.lock)
+    shelf = _Shelf.of(ctx, found, private, waiting)
+    block = _packed(ctx, op, right, staging, panel, fetches, found, shelf)
+    shelved = None
+    if waiting is not None:
+        shelved = Shelved(found, ctx.env.address(ctx.launch.hidden[BUFFER]), shelf.stored.array, shelf.number,
+                          found.round, shelf.label, ctx.b.logical_or(shelf.found, shelf.keeps),
+                          prod(packed_shape(right, panel)), waiting)
+    return Kept(block, shelf.lock, shelved)
 
 
 def _panel(ctx: Context, op: Operation, right: Operand, load: Deferred, panel: int, least: Register | None
@@ -145,10 +196,11 @@ class _Shelf:
     keeps: Register
     launch: Register
     label: Register
+    number: Register
 
     @staticmethod
-    def of(ctx: Context, panel: Panel, private: Stored) -> _Shelf:
-        """Take one."""
+    def of(ctx: Context, panel: Panel, private: Stored, waiting: Waiting | None) -> _Shelf:
+        """Take one, unless rounds wait on one."""
         b, env = ctx.b, ctx.env
         base = env.address(ctx.launch.hidden[BUFFER])
         shelves = env.load(env.pointer(base, I32), 1)
@@ -160,7 +212,8 @@ class _Shelf:
             fits = b.logical_and(
                 b.compare("OpULessThan", panel.round, rounds),
                 b.compare("OpULessThanEqual", b.imul(b.iadd(panel.round, 1), panel.bytes), size))
-            number = _taken(ctx, base, b.select(fits, shelves, b.constant(I32, 0)))
+            number = _held(ctx, waiting, fits, lambda: _taken(
+                ctx, base, b.select(fits, shelves, b.constant(I32, 0))))
             branch.yield_([number, rounds, launch, size, first])
         with branch.otherwise():
             branch.yield_([b.constant(I64, -1), zero, zero, zero, zero])
@@ -169,10 +222,8 @@ class _Shelf:
         with branch.then():
             labels = b.iadd(b.imul(rounds, layout.LABEL_BYTES), layout.POLICY_BYTES)
             policy = b.iadd(b.iadd(base, b.imul(number, labels)), layout.LABELS)
-            label = b.iadd(b.iadd(policy, b.imul(panel.round, layout.LABEL_BYTES)), layout.POLICY_BYTES)
-            found, keeps = _looked_up(ctx, panel, policy, label, launch)
-            place = b.iadd(b.iadd(b.iadd(base, first), b.imul(number, size)),
-                           b.imul(panel.round, panel.bytes))
+            label, place = _places(ctx, base, number, panel.round, panel.bytes)
+            found, keeps = _looked_up(ctx, panel, policy, label, launch, waiting is not None)
             lock = b.iadd(b.iadd(base, b.imul(number, layout.LOCK_BYTES)), layout.LOCKS)
             branch.yield_([lock, label, place, found, keeps])
         with branch.otherwise():
@@ -180,7 +231,37 @@ class _Shelf:
         lock, label, place, found, keeps = branch.results
         shelf = b.emit("OpConvertUToPtr", place, type=private.array.type)
         array = b.emit("OpSelect", b.logical_or(found, keeps), shelf, private.array, type=private.array.type)
-        return _Shelf(replace(private, array=array), lock, found, keeps, launch, label)
+        if waiting is not None:  # rounds that wait have theirs, wherever this one lies
+            waits = b.compare("OpSGreaterThan", waiting.before(ctx), 0)
+            number = b.select(waits, waiting.number(ctx), number)
+        return _Shelf(replace(private, array=array), lock, found, keeps, launch, label, number)
+
+
+def _places(ctx: Context, base: Register, number: Register, round: Register, size: int
+           ) -> tuple[Register, Register]:
+    """i64: where the label of a round is, and its panels, on a shelf of the memory from an address on; size:
+    bytes of a round."""
+    b, env = ctx.b, ctx.env
+    rounds = b.resize(env.load(env.pointer(b.iadd(base, 4), I32), 1), 64)
+    shelf, first = (env.load(_word(ctx, base, word), 1) for word in (2, 3))
+    labels = b.iadd(b.imul(rounds, layout.LABEL_BYTES), layout.POLICY_BYTES)
+    policy = b.iadd(b.iadd(base, b.imul(number, labels)), layout.LABELS)
+    label = b.iadd(b.iadd(policy, b.imul(round, layout.LABEL_BYTES)), layout.POLICY_BYTES)
+    return label, b.iadd(b.iadd(b.iadd(base, first), b.imul(number, shelf)), b.imul(round, size))
+
+
+def _held(ctx: Context, waiting: Waiting | None, fits: Register, taken: Callable[[], Register]) -> Register:
+    """i64: the number of the shelf on which rounds wait, if any do and this one fits, else of one that is
+    taken."""
+    if waiting is None:
+        return taken()
+    b = ctx.b
+    branch = IfElse(b.module, b.compare("OpSGreaterThan", waiting.before(ctx), 0))
+    with branch.then():
+        branch.yield_([b.select(fits, waiting.number(ctx), b.constant(I64, -1))])
+    with branch.otherwise():
+        branch.yield_([taken()])
+    return branch.results[0]
 
 
 def _taken(ctx: Context, base: Register, shelves: Register) -> Register:
@@ -219,10 +300,10 @@ def _taken(ctx: Context, base: Register, shelves: Register) -> Register:
     return loop.results[0]
 
 
-def _looked_up(ctx: Context, panel: Panel, policy: Register, label: Register, launch: Register
+def _looked_up(ctx: Context, panel: Panel, policy: Register, label: Register, launch: Register, always: bool
                ) -> tuple[Register, Register]:
     """Scalar Bools: does the label say that the panel is there? Is it to be kept, if not? The label says
-    nothing any more then."""
+    nothing any more then. always: it is."""
     b = ctx.b
     current = _is(ctx, label, layout.LAUNCH, launch)
     described = [_is(ctx, label, number, value) for number, value in zip(
@@ -241,7 +322,7 @@ def _looked_up(ctx: Context, panel: Panel, policy: Register, label: Register, la
         first.yield_([doubtful])
     with first.otherwise():
         first.yield_([doubt])
-    keeps = b.logical_not(b.logical_or(found, first.results[0]))
+    keeps = b.logical_not(found if always else b.logical_or(found, first.results[0]))
     with if_(b.module, found):
         _put(ctx, label, layout.FOUND, 1)
     with if_(b.module, keeps):

@@ -23,6 +23,7 @@ from .in_place import InPlace
 from .loops import counted
 from .operand import Block, Operand
 from .pairs import halves
+from .rounds import AHEAD, Rounds
 
 #: So many products of two 8-bit integers have a sum that f32 holds exactly: 2 ** 24 / (128 * 128).
 EXACT_PRODUCTS = 1024
@@ -73,13 +74,14 @@ class Kernel:
         panels = prod(shape[:-2]) * (columns // self.vectors)
         return panels if shape[-2] % self.rows else panels * (shape[-2] // self.rows)
 
-    def run(self, ctx: Context, a: Block | InMemory, b: Block | InPlace, left: Register, right: Register,
-            old: Sequence[Register] | None, offsets: Sequence[Register],
+    def run(self, ctx: Context, a: Block | InMemory | Rounds, b: Block | InPlace, left: Register,
+            right: Register, old: Sequence[Register] | None, offsets: Sequence[Register],
             between: Callable[[Register], None] | None = None) -> list[Register]:
         """The tile, in vectors of the result's type, on top of `old`, and of `offsets` in every row; left and
         right: where k = 0 is; between: called with the number of each part of the loop over K, before it."""
         zeros = [self._zero(ctx)] * (self.rows * self.vectors)
         if isinstance(self.element, IntegerType) and not isinstance(self.compute, IntegerType):
+            assert not isinstance(a, Rounds)  # a left operand of f32 in memory has sums of f32
             return self._run_exactly(ctx, a, b, left, right, old, zeros)
         start = zeros
         if old is not None and not self.apart:
@@ -152,10 +154,12 @@ class Kernel:
                          for x, y in zip(sums, loop.carried, strict=True)])
         return list(loop.results)
 
-    def _sum(self, ctx: Context, a: Block | InMemory, b: Block | InPlace, left: Register, right: Register,
-             depth: Register | int, start: Sequence[Register],
+    def _sum(self, ctx: Context, a: Block | InMemory | Rounds, b: Block | InPlace, left: Register,
+             right: Register, depth: Register | int, start: Sequence[Register],
              between: Callable[[Register], None] | None = None) -> list[Register]:
         """The loop over k, in parts if anything happens between them."""
+        if isinstance(a, Rounds):
+            return self._over_rounds(ctx, a, b, left, right, start)
         if between is None or self.parts == 1:
             return self._part(ctx, a, b, left, right, depth, start)
         builder, step = ctx.b, self.depth // self.parts
@@ -173,15 +177,31 @@ class Kernel:
             loop.yield_(self._part(ctx, a, b, from_left, from_right, size, loop.carried))
         return list(loop.results)
 
+    def _over_rounds(self, ctx: Context, rounds: Rounds, b: Block | InPlace, row: Register, right: Register,
+                     start: Sequence[Register]) -> list[Register]:
+        """The same over all k of several rounds; row: of the tile."""
+        builder, nothing = ctx.b, ctx.b.constant(I32, 0)
+        with counted(ctx, rounds.count, carried=start) as loop:
+            a = rounds.of(ctx, loop.index)
+            from_right = builder.iadd(right, builder.imul(loop.index, rounds.elements))
+            from_left = a.origin(ctx, nothing, row)
+            loop.yield_(self._part(ctx, a, b, from_left, from_right, self.depth, loop.carried, AHEAD))
+        return list(loop.results)
+
     def _part(self, ctx: Context, a: Block | InMemory, b: Block | InPlace, left: Register, right: Register,
-              depth: Register | int, start: Sequence[Register]) -> list[Register]:
-        """So many steps along k; the accumulators are phis."""
+              depth: Register | int, start: Sequence[Register], ahead: int = 0) -> list[Register]:
+        """So many steps along k; the accumulators are phis. ahead: steps after which lines of the right
+        operand are fetched, if any are."""
         builder = ctx.b
         with counted(ctx, depth, self.turn, carried=start) as loop:
             sums = list(loop.carried)
             row = a.along(ctx, left, loop.index)
             vector = self._down(ctx, b, right, loop.index)
             for k in range(self.turn):
+                if ahead and isinstance(b, Block):
+                    for j in range(self.vectors):
+                        ctx.env.private_prefetch(b.array, b.width, vector, self.width,
+                                                 (k + ahead) * b.depth + j * b.across)
                 vectors = self._vectors(ctx, b, vector, k)
                 for i in range(self.rows):
                     factor = builder.splat(a.element(ctx, row, i, k), self.width)

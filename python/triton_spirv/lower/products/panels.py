@@ -27,11 +27,12 @@ from .last_round import Straight
 from .loops import counted
 from .micro_kernel import Kernel
 from .operand import Block
+from .rounds import Rounds
 from .tile_fetches import TileFetches
 
 
-def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
-             fetches: SpreadFetches | None = None, behind: Destination | None = None,
+def multiply(ctx: Context, kernel: Kernel, a: Block | InMemory | Rounds, b: Block, result: Stored,
+             accumulate: bool, fetches: SpreadFetches | None = None, behind: Destination | None = None,
              begins: Register | None = None, straight: Straight | None = None,
              edges: Edges | None = None) -> None:
     """result [..., M, N] (+)= a x b, tile by tile: panels of b outside, so that one stays in the cache while
@@ -94,7 +95,7 @@ class _Tiles:
     """What `multiply` says, of one panel at a time. A place is (batch, row, column)."""
 
     ctx: Context
-    a: Block | InMemory
+    a: Block | InMemory | Rounds
     b: Block | InPlace
     result: Stored
     accumulate: bool
