@@ -207,7 +207,7 @@ def _product(printer: _Printer, node: Product) -> tuple[str, _Body]:
     edges = f", but for what is not stored{narrow}{fewer}" if node.edges else ""
     parts = f", fetches between {node.parts} parts" if node.parts > 1 else ""
     kept = ", kept for the next program" if node.keeps else ""
-    joins = f", up to {node.joins} rounds together" if node.joins else ""
+    joins = f", up to {node.joins} rounds together" if node.joins > 1 else ""
     ends = ", up to where both operands end" if node.ends else ""
     return (f"{called(node.operation)}: {node.way}{form}, tiles of {rows}x{columns}x{depth}, left {left}, "
             f"right {right}{kept}{joins}{begins}{edges}{ends}{parts}"), []

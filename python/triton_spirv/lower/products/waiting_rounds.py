@@ -63,8 +63,8 @@ def rounds_of(ctx: Context, op: Operation, plan: Product, here: InMemory, left: 
     """For a product whose left operand is multiplied where it lies in memory, if `whole` holds; the right one
     in panels of so many columns. None where rounds do not wait."""
     rows, depth = left.shape[-2:]
-    most = DEEP // depth
-    if not ctx.target.joins_rounds or most < 2 or rows < LEAST_ROWS \
+    most = max(1, DEEP // depth)
+    if not ctx.target.joins_rounds or rows < LEAST_ROWS \
             or plan.tile[1] != VECTORS * ctx.target.vector_width or panel != plan.tile[1] \
             or not ctx.launch.reads_apart or not only_adds(op) or ctx.kernel.stops_rounds:
         return None
@@ -151,6 +151,10 @@ class Joined:
                 one_of(ctx, self.whole, "is all of the left operand in memory?", ("hot", lambda: []),
                        ("cold", otherwise))
             self.waiting.wait(ctx, b.constant(I32, 0), self.shelved.number)
+            return []
+        if self.waiting.most == 1:
+            multiplied()
+            self.kept.end(ctx)
             return []
         made = one_of(ctx, waits, "does this round wait for the next ones?", ("it waits", wait),
                       ("it is multiplied with those that wait", multiplied))
