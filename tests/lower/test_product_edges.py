@@ -77,9 +77,9 @@ SIZES = [((65, 64, 64), (64, 64, 32)), ((64, 129, 40), (64, 128, 32)), ((64, 64,
 @pytest.mark.parametrize("dtype", SUMS)
 def test_sizes_that_fill_no_blocks(run, mode, dtype, sizes, block):
     """Whatever the mask of the store leaves out, and what lies beyond the end of both operands."""
-    kernel = multiplied(run, dtype, sizes, block)
-    if mode == "vector":
-        assert NO_EDGES in kernel.asm["plan"] and NO_ENDS in kernel.asm["plan"]
+    plan = multiplied(run, dtype, sizes, block).asm["plan"]
+    if mode == "vector" and "tile registers" not in plan:  # those multiply all of a block
+        assert NO_EDGES in plan and NO_ENDS in plan
 
 
 @pytest.mark.parametrize("sizes", ((64, 129, 40), (37, 82, 33), (64, 64, 64)), ids=str)

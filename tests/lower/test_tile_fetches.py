@@ -37,6 +37,12 @@ def watched():
         yield found
 
 
+@pytest.fixture(autouse=True)
+def _one_by_one(monkeypatch):
+    """Rounds that are multiplied together are another test's."""
+    monkeypatch.setenv("TRITON_SPIRV_OPTIMISE", "-joined-rounds")
+
+
 @pytest.fixture
 def fetched(watched):
     """The same, of one test."""

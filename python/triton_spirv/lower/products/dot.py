@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any
 
 from ...dataclass import dataclass
 from ...ir.model import FloatType, IntegerType, Operation, Type, bits_of
@@ -169,7 +168,7 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
         fetches.takes(ctx, inputs, len(layout.step))
     plan = replace(plan, staging=("in memory", second), keeps=kept is not None)
     if joined is not None:
-        plan = replace(plan, tile=(joined.rows, *plan.tile[1:]), joins=joined.waiting.most)
+        plan = replace(plan, tile=(joined.rows, *plan.tile[1:]), joins=joined.waiting.most, parts=1)
     ctx.recorder.add(_with_edges(ctx, plan, kernel))
     result = into or Result.of(ctx, op, kernel, c, [*inputs, *_read_meanwhile(ctx, right, b)])
 
@@ -184,9 +183,10 @@ def product_in_memory(ctx: Context, plan: Product, kernel: Kernel, left: Operand
     if joined is not None:
         apart = replace(result, straight=joined.apart_from(ctx, result.straight))
 
-        def together(*rounds: Any) -> Sequence[Register]:
+        def together(rounds: Rounds, right: Block, begins: Register, last: Register) -> Sequence[Register]:
             ctx.recorder.add(Access(a.load, "one by one", layout, Vectors(layout)))
-            return apart.joined(ctx, replace(kernel, rows=joined.rows), *rounds)
+            tile = replace(kernel, rows=joined.rows, narrow=plan.narrow)
+            return apart.joined(ctx, tile, rounds, right, begins, last)
 
         def alone() -> Sequence[Register]:
             return by_rows(apart)
@@ -313,7 +313,7 @@ class Result:
         """Rounds of a loop, multiplied together; begins: is the first of the loop among them? last: is this
         round?"""
         assert self.array is not None
-        deep = replace(kernel, terms=None, narrow=0, fewer=0, parts=1)
+        deep = replace(kernel, terms=None, parts=1)
         straight = self.straight
         if straight is not None:
             straight = replace(straight, now=ctx.b.logical_and(straight.now, last))
