@@ -69,8 +69,8 @@ OPTIMISATIONS: dict[str, Optimisation] = {
     "matrix-units": Optimisation("Products on matrix units and tile registers, and 2D block messages.",
                                  {"matrix": None, "matrices": (), "tile_registers": frozenset(),
                                   "block_2d": False, "shared_blocks": False}),
-    "kept-panels": Optimisation("Programs of the same columns share what one of them has packed for tile "
-                                "registers."),
+    "kept-panels": Optimisation("Programs of the same columns share what one of them has packed, on "
+                                "processors with tile registers."),
     "joined-rounds": Optimisation("Rounds of a loop over K are multiplied together.",
                                   {"joins_rounds": False}),
     "barriers": Optimisation("Barriers that separate nothing are taken away."),

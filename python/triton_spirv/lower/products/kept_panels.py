@@ -1,19 +1,19 @@
 """A packed right operand that the next program finds.
 
-Programs of the same columns multiply the same right operand, and to pack it takes a tenth to a third of a
-product's time on tile registers. So what one has packed in a round of its loop lies on a shelf, memory of the
-launcher's (panel_layout.py), with a label: of which launch, from which address, with which strides. A later
-program of the launch that has the shelf, and would pack what the label says, multiplies that
-(facts/kept_panels.py says why that is the same).
+Programs of the same columns multiply the same right operand, and to pack it takes a tenth of a product's
+time in vectors, and up to a third on tile registers. So what one has packed in a round of its loop is left
+on a shelf, memory of the launcher's (panel_layout.py), with a label: of which launch, from which address,
+with which strides. A later program of the launch that has the shelf, and would pack what the label says,
+multiplies that (facts/kept_panels.py says why that is the same).
 
-A program has a shelf while it packs and multiplies, one round of its loop; by an atomic exchange nobody else
-has it meanwhile. It asks for that of its own thread first, which it tells by where its stack is: a wrong
-guess costs time, and nothing else. Where there is none, or no room for the round, or where a mask does not
-hold everywhere, it packs into an array of its own.
+A program has a shelf while it packs and multiplies, one round of its loop, or several (waiting_rounds.py); by
+an atomic exchange nobody else has it meanwhile. It asks for that of its own thread first, which it tells by
+where its stack is: a wrong guess costs time, and nothing else. Where there is none, or no room for the round,
+or where a mask does not hold everywhere, it packs into an array of its own.
 
 Programs in an order in which neighbours have other columns find nothing, and a shelf is further away than an
 array that is used again and again. So a shelf whose first panel nobody has found is not filled again before
-the same first panel comes twice in a row.
+the same first panel comes twice in a row, unless rounds wait on it.
 """
 
 from __future__ import annotations

@@ -181,11 +181,12 @@ class Kernel:
                      start: Sequence[Register]) -> list[Register]:
         """The same over all k of several rounds; row: of the tile."""
         builder, nothing = ctx.b, ctx.b.constant(I32, 0)
+        ahead = AHEAD if ctx.target.optimises("prefetch") else 0
         with counted(ctx, rounds.count, carried=start) as loop:
             a = rounds.of(ctx, loop.index)
             from_right = builder.iadd(right, builder.imul(loop.index, rounds.elements))
             from_left = a.origin(ctx, nothing, row)
-            loop.yield_(self._part(ctx, a, b, from_left, from_right, self.depth, loop.carried, AHEAD))
+            loop.yield_(self._part(ctx, a, b, from_left, from_right, self.depth, loop.carried, ahead))
         return list(loop.results)
 
     def _part(self, ctx: Context, a: Block | InMemory, b: Block | InPlace, left: Register, right: Register,
