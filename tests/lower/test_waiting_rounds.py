@@ -12,7 +12,9 @@ import triton.language as tl
 from triton_spirv.facts.kept_panels import keeping_product, reads_apart
 from triton_spirv.facts.running_sums import only_adds
 from triton_spirv.ir import parse
-from triton_spirv.lower.plan.records import Product
+from triton_spirv.lower.plan.records import Plan, Product
+from triton_spirv.lower.plan.text import called
+from triton_spirv.lower.plan.verify_arrays import wrong_arrays
 from triton_spirv.runtime.processor import TILES, processor
 from triton_spirv.target import find_target
 
@@ -178,7 +180,6 @@ class Address:
         return int(self.array.data_ptr()) + self.offset
 
 
-@pytest.mark.skipif(TILES not in processor().flags, reason="this processor has no tile registers")
 @pytest.mark.parametrize("moved", [0, 1024, 4096, 6144])
 def test_memory_that_two_arguments_name(moved: int) -> None:
     """The launcher cannot know: the kernel asks whether what it stores lies apart from what waits. What the
@@ -251,4 +252,13 @@ def test_who_joins_rounds() -> None:
     target = find_target("cpu:sapphirerapids")
     assert target.joins_rounds and not find_target("cpu:x86_64-v4").joins_rounds
     assert not target.optimised("-joined-rounds").joins_rounds and not target.optimised("none").joins_rounds
-    assert Product.__dataclass_fields__["joins"].default == 0
+
+
+def test_the_verifier_asks_again() -> None:
+    """A plan that joins rounds whose sums something else asks for is refused."""
+    wrong_sums = "joins rounds, for whose sums something else asks"
+    for said, wrong in (("yield %t", []), ("yield %zero", [wrong_sums])):
+        kernel = parse(TEXT.replace("OUT", "%c").replace("yield %t", said)).entry
+        product = next(op for op in kernel.walk() if op.name == "tt.dot")
+        plan = Plan(kernel, "cpu", (Product(product, "arrays", (6, 64, 2), joins=8),), ("",))
+        assert wrong_arrays(plan) == [f"{called(product)} {each}" for each in wrong]

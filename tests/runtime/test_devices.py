@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import os
+import re
 import sys
 import threading
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from triton_spirv.errors import DeviceError
 from triton_spirv.runtime import devices, loader, opencl, processor
+from triton_spirv.standalone import loader as bundle_loader
 from triton_spirv.target import cpu_target
 
 
@@ -212,10 +214,23 @@ def test_a_driver_that_takes_the_processor_for_an_older_one(
     monkeypatch.setattr(processor, "_has_tiles", lambda: True)
     environ = {} if setting is None else {processor.DRIVER_TARGET: setting}
     monkeypatch.setattr(processor.os, "environ", environ)
+    monkeypatch.setattr(bundle_loader, "FACTS", tmp_path / "cpuinfo")
+    # a bundle's loader finds the same
+    assert bundle_loader.is_misled() == (told == processor.NEWEST or not left)
     found = processor._found.__wrapped__()
     newest = set(flags.split()) & {"amx_tile", "amx_int8", "amx_bf16", "avx512_bf16"}
     assert found.flags == set(flags.split()) - (set() if left else newest)
     assert processor.os.environ.get(processor.DRIVER_TARGET) == told
+
+
+def test_who_else_knows_what_the_driver_takes_a_processor_for() -> None:
+    """Bundles' loader and the launcher in C++ have the rule of their own."""
+    folder = Path(__file__).parents[2] / "third_party" / "inductor" / "triton_spirv_inductor"
+    header = (folder / "processor.h").read_text(encoding="utf-8")
+    assert set(re.findall(r"model == (\d+)", header)) == processor.WITH_TILES | {processor.ASKED}
+    assert set(bundle_loader.WITH_TILES) == processor.WITH_TILES
+    assert bundle_loader.NEWEST_HAS == processor.NEWEST_HAS
+    assert (bundle_loader.SETTING, bundle_loader.NEWEST) == (processor.DRIVER_TARGET, processor.NEWEST)
 
 
 def test_devices_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:

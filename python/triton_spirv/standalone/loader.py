@@ -41,6 +41,8 @@ NEEDED = {b"llvm.x86.ldtilecfg": "amx_tile", b"llvm.x86.avx.": "avx", b"llvm.x86
           b"llvm.x86.avx512bf16.": "avx512_bf16"}
 ASK_FOR_TILES = (158, 0x1023, 18)
 
+FACTS = Path("/proc/cpuinfo")
+
 #: The driver goes by a model's number, and a virtual machine may show an older one: all numbers with tiles,
 #: and the setting that tells the driver what it compiles for, with the features that this stands for.
 WITH_TILES = ("143", "173", "174", "207")
@@ -109,15 +111,17 @@ def read(folder, facts, what):
 
 def features():
     """What the processor has, by Linux' names."""
-    facts = Path("/proc/cpuinfo")
-    return set(facts.read_text(errors="replace").split() if facts.is_file() else [])
+    return set(FACTS.read_text(errors="replace").split() if FACTS.is_file() else [])
 
 
 def is_misled():
     """Does the driver take this processor for an older one, and is not told better?"""
-    found = re.search(r"^model\s*: (\d+)$", Path("/proc/cpuinfo").read_text(errors="replace"), re.M)
-    return ({"GenuineIntel", "amx_tile"} <= features() and found and found[1] not in WITH_TILES
-            and SETTING not in os.environ)
+    flags = features()
+    if SETTING in os.environ or "GenuineIntel" not in flags or not flags & {"amx_tile", "avx512_bf16"}:
+        return False
+    found = re.search(r"^cpu family\s*: 6\nmodel\s*: (\d+)$", FACTS.read_text(errors="replace"), re.M)
+    asked = () if "amx_tile" in flags else ("85",)
+    return found is not None and found[1] not in (*WITH_TILES, *asked)
 
 
 def has(feature):
