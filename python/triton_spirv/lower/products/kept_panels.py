@@ -107,16 +107,11 @@ class Kept:
     def end(self, ctx: Context) -> None:
         """The round has multiplied everything, or waits: then it goes on to have the shelf."""
         b = ctx.b
+        goes = b.compare("OpINotEqual", self.lock, 0)
         if self.shelved is not None:
-            number = self.shelved.number
-            goes = b.logical_and(b.compare("OpSGreaterThanEqual", number, 0),
-                                 b.compare("OpIEqual", self.shelved.waiting.before(ctx), 0))
-            with if_(b.module, goes):
-                lock = b.iadd(b.iadd(self.shelved.base, b.imul(number, layout.LOCK_BYTES)), layout.LOCKS)
-                ctx.env.atomic_store(ctx.env.pointer(lock, I32), b.constant(I32, 0), "gpu", "release")
-            return
-        with if_(ctx.b.module, ctx.b.compare("OpINotEqual", self.lock, 0)):
-            ctx.env.atomic_store(ctx.env.pointer(self.lock, I32), ctx.b.constant(I32, 0), "gpu", "release")
+            goes = b.logical_and(goes, b.compare("OpIEqual", self.shelved.waiting.before(ctx), 0))
+        with if_(b.module, goes):
+            ctx.env.atomic_store(ctx.env.pointer(self.lock, I32), b.constant(I32, 0), "gpu", "release")
 
 
 def kept_right(ctx: Context, op: Operation, right: Operand, staging: str, panel: int,
@@ -234,6 +229,8 @@ class _Shelf:
         if waiting is not None:  # rounds that wait have theirs, wherever this one lies
             waits = b.compare("OpSGreaterThan", waiting.before(ctx), 0)
             number = b.select(waits, waiting.number(ctx), number)
+            locks = b.iadd(b.iadd(base, b.imul(number, layout.LOCK_BYTES)), layout.LOCKS)
+            lock = b.select(b.compare("OpSGreaterThanEqual", number, 0), locks, zero)
         return _Shelf(replace(private, array=array), lock, found, keeps, launch, label, number)
 
 
