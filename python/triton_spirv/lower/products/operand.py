@@ -228,17 +228,17 @@ def rows_first(layout: Layout, shape: Shape) -> Layout:
 
 def one_panel(ctx: Context, operand: Operand, panel: int) -> Layout | None:
     """The layout of a right operand whose last steps are the panels; None where a panel is no whole number of
-    steps, or all there is."""
+    vectors, or all there is."""
     columns, layout = operand.shape[-1], ctx.layouts.default(operand.shape)
 
     def is_inside(basis: int) -> bool:
-        batch, column = divmod(basis, operand.shape[-2] * columns)
-        return batch == 0 and column % columns < panel
+        return basis < operand.shape[-2] * columns and basis % columns < panel
 
-    if panel >= columns or not all(map(is_inside, (*layout.component, *layout.register))):
+    if panel >= columns or not all(map(is_inside, layout.component)):
         return None
-    inside = tuple(filter(is_inside, layout.step))
-    return replace(layout, step=inside + tuple(basis for basis in layout.step if basis not in inside))
+    registers = tuple(filter(is_inside, layout.register))
+    others = (basis for basis in (*layout.register, *layout.step) if basis not in registers)
+    return replace(layout, register=registers, step=tuple(sorted(others, key=lambda x: not is_inside(x))))
 
 
 def _panels_in_turn(ctx: Context, op: Operation, operand: Operand, panel: int,
