@@ -56,9 +56,9 @@ def product(run, sizes, block, dtype="f32", pad=0, flipped=False, behind=0.0, se
 
 @pytest.mark.parametrize("rows", (1, 2, 5, 16))
 @pytest.mark.parametrize("columns, depth", ((256, 128), (200, 100), (513, 65), (1, 1), (33, 1000)))
-@pytest.mark.parametrize("block", ((16, 128, 64), (16, 32, 16), (32, 64, 128)), ids=str)
+@pytest.mark.parametrize("block", ((16, 128, 64), (16, 32, 16), (32, 64, 128), (16, 16, 64)), ids=str)
 def test_rows(run, mode, rows, columns, depth, block):
-    """Whole blocks and parts of them along N and K."""
+    """Whole blocks and parts of them along N and K; of one tile, too."""
     kernel = product(run, (rows, columns, depth), block)
     if mode == "vector":
         assert has_form(kernel)

@@ -91,7 +91,7 @@ def whole_product(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor, 
 
 def row_by_columns(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Stored | None:
     """The same as inner products where nothing but the first row is stored, which is found out when the
-    kernel runs; None where it never is, or where registers hold the result."""
+    kernel runs; None where it never is."""
     found = None if ctx.layouts.of(op.results[0].type).lane else inner_products(ctx, op, a, b)
     if found is None:
         return None
@@ -99,9 +99,8 @@ def row_by_columns(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor)
         return _row_or_tiles(ctx, op, a, b, c, found)
     read = [(x, ctx.layouts.default(x.shape)) for x in (a, b)]
     kernel = kernel_of(ctx, plan_in_arrays(ctx, op, found.left, added=not is_zero(c)), found.left)
-    into = Result.of(ctx, op, kernel, c, read)
-    if into.array is None:
-        return None
+    into = Result.of(ctx, op, kernel, c, read, in_array=True)
+    assert into.array is not None
     found.unless(ctx, into.array, into.accumulate, into.begins,
                  lambda: whole_product(ctx, op, a, b, c, into))
     return into.array
@@ -272,14 +271,15 @@ class Result:
     edges: Edges | None = None
 
     @staticmethod
-    def of(ctx: Context, op: Operation, kernel: Kernel, c: Tensor, read: Sequence[tuple[Tensor, Layout]]
-           ) -> Result:
-        """For a product of these tiles on top of c; read: what is read while they are multiplied."""
+    def of(ctx: Context, op: Operation, kernel: Kernel, c: Tensor, read: Sequence[tuple[Tensor, Layout]],
+           in_array: bool = False) -> Result:
+        """For a product of these tiles on top of c; read: what is read while they are multiplied; in_array:
+        even if one tile is all of it."""
         shape, element = shape_of(op.results[0].type), element_of(op.results[0].type)
         zero = is_zero(c)
         layout = ctx.layouts.default(shape)
         one_tile = layout.registers == kernel.rows * kernel.vectors and layout.width == kernel.width
-        if one_tile and layout.steps == 1:
+        if one_tile and layout.steps == 1 and not in_array:
             old = None if zero else [
                 ctx.b.splat(x, kernel.width) for x in ctx.evaluation.registers(c, layout)]
             return Result(layout, element, None, old, not zero, op)
