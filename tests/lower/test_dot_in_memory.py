@@ -14,7 +14,7 @@ from lower.plans import plan_of
 from numeric import DTYPES
 from triton_spirv.lower.plan.text import plan_text
 from triton_spirv.runtime import processor as host
-from triton_spirv.target import find_target
+from triton_spirv.target import cpu_target, find_target
 
 
 @triton.jit
@@ -111,7 +111,8 @@ def test_panels_are_packed_when_they_are_multiplied(run, mode, dtype, batch):
     """Of blocks with several panels, whole and not."""
     kernel = multiplied(run, dtype, (70, 260, 72), (64, 256, 32), batch=batch)
     if mode == "vector" and dtype in ("f32", "f16"):
-        joined = dtype == "f32" and host.TILES in host.processor().flags
+        here = host.processor()
+        joined = dtype == "f32" and cpu_target(here.architecture, here.features).joined_steps
         assert ("rounds together" if joined else "panels in turn") in kernel.asm["plan"]
 
 

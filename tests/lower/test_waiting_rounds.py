@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numeric
@@ -15,17 +19,23 @@ from triton_spirv.ir import parse
 from triton_spirv.lower.plan.records import Plan, Product
 from triton_spirv.lower.plan.text import called
 from triton_spirv.lower.plan.verify_arrays import wrong_arrays
-from triton_spirv.runtime.processor import TILES, processor
-from triton_spirv.target import find_target
+from triton_spirv.runtime.processor import DRIVER_TARGET, processor
+from triton_spirv.target import cpu_target, find_target
 
-#: The machine, for a processor with tile registers, and the device where it has them.
-SPIRV_MODES = ("machine-vector-amx", *(("vector",) if TILES in processor().flags else ()))
+#: The device's processor: with how many steps along K it joins rounds.
+HOST = cpu_target(processor().architecture, processor().features)
 
-#: What a plan says of 16 and of 32 steps a round.
-JOINED = {16: "up to 32 rounds together", 32: "up to 16 rounds together", 256: "up to 2 rounds together"}
+#: The machine, for a processor with tile registers, and the device where it joins rounds.
+SPIRV_MODES = ("machine-vector-amx", *(("vector",) if HOST.joined_steps else ()))
 
-#: And of 512, of which none waits: that they are multiplied from a shelf.
-DEEP = "tiles of 6x64x2, left in memory, right panels, kept for the next program, from"
+#: What a plan says where no round waits: that they are multiplied from a shelf.
+ALONE = "left in memory, right panels, kept for the next program, from"
+
+
+def said(mode: str, depth: int) -> str:
+    """Of rounds of so many steps, in a plan."""
+    together = (HOST if mode == "vector" else find_target("cpu:sapphirerapids")).joined_steps // depth
+    return f"up to {together} rounds together" if together > 1 else ALONE
 
 
 @triton.jit
@@ -71,7 +81,7 @@ def expected(a: np.ndarray, b: np.ndarray, depth: int, end: int, hole: int, righ
     (64, 64, 160, 32, 160, -1, 1), (64, 64, 160, 32, 160, 1, 2),
     (64, 64, 160, 32, 70, -1, -1), (64, 64, 96, 32, 96, 0, -1), (64, 64, 96, 32, 96, -1, 0),
     (64, 64, 80, 16, 80, 3, 3)])
-def test_product(run, m, n, k, depth, end, hole, right_hole, adds) -> None:
+def test_product(run, mode, m, n, k, depth, end, hole, right_hole, adds) -> None:
     """Rounds that wait, alone and with others; programs behind the first find its panels."""
     a, b = numeric.whole((m, k), "f32", 0), numeric.whole((k, n), "f32", 1)
     out = numeric.poisoned((m, n), "f32")
@@ -82,15 +92,34 @@ def test_product(run, m, n, k, depth, end, hole, right_hole, adds) -> None:
     grid = -(-m // 64), -(-n // 64)
     kernel = run(product, grid, numeric.tensor(a, "f32"), numeric.tensor(b, "f32"), out, m, n, k, end, hole,
                  right_hole, 64, 64, depth, adds, not whole)
-    assert JOINED.get(depth, DEEP) in kernel.asm["plan"]
+    assert said(mode, depth) in kernel.asm["plan"]
     want = (expected(a, b, depth, end, hole, right_hole) + before).astype(np.float32)
     numeric.assert_same(numeric.array(out), want, signed_zeros=False)
 
 
 @pytest.mark.parametrize("k, depth", [(768, 256), (600, 512)])
-def test_long_rounds(run, k: int, depth: int) -> None:
+def test_long_rounds(run, mode: str, k: int, depth: int) -> None:
     """Some are multiplied before the last one, and those of 512 steps one by one."""
-    test_product(run, 64, 64, k, depth, k, -1, -1, False)
+    test_product(run, mode, 64, 64, k, depth, k, -1, -1, False)
+
+
+@triton.jit
+def of_doubles(a_ptr, b_ptr, c_ptr, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    total = tl.zeros([BM, BN], tl.float64)
+    for done in range(0, K, BK):
+        x = tl.load(a_ptr + m[:, None] * K + (done + k)[None, :])
+        total = tl.dot(x, tl.load(b_ptr + (done + k)[:, None] * BN + n[None, :]), total, out_dtype=tl.float64)
+    tl.store(c_ptr + m[:, None] * BN + n[None, :], total)
+
+
+def test_doubles(run) -> None:
+    """Tiles of six rows would not fit into registers: their rounds do not wait."""
+    a, b = numeric.whole((64, 96), "f64", 0), numeric.whole((96, 64), "f64", 1)
+    out = numeric.poisoned((64, 64), "f64")
+    kernel = run(of_doubles, (1,), numeric.tensor(a, "f64"), numeric.tensor(b, "f64"), out, 96, 64, 64, 32)
+    assert "together" not in kernel.asm["plan"] and "kept for" not in kernel.asm["plan"]
+    numeric.assert_same(numeric.array(out), a @ b, signed_zeros=False)
 
 
 @triton.jit
@@ -248,10 +277,35 @@ def test_facts(text: str, apart: bool, adds: bool) -> None:
 
 
 def test_who_joins_rounds() -> None:
-    """Processors with tile registers: the others have not been measured."""
+    """Processors with tile registers, and Intel's: the others have not been measured."""
     target = find_target("cpu:sapphirerapids")
-    assert target.joins_rounds and not find_target("cpu:x86_64-v4").joins_rounds
-    assert not target.optimised("-joined-rounds").joins_rounds and not target.optimised("none").joins_rounds
+    assert target.joined_steps == 512 and not find_target("cpu:x86_64-v4").joined_steps
+    intel = frozenset({"GenuineIntel"})
+    assert [cpu_target(f"x86_64-v{level}", intel).joined_steps for level in (2, 3, 4)] == [0, 256, 512]
+    assert cpu_target("x86_64-v4", frozenset({"AuthenticAMD"})) == cpu_target("x86_64-v4")
+    assert not target.optimised("-joined-rounds").joined_steps and not target.optimised("none").joined_steps
+
+
+#: These tests again, for one of Intel's processors.
+AGAIN = """
+import dataclasses, sys, pytest
+from triton_spirv.runtime import processor
+found = dataclasses.replace(processor._found(), vendor="GenuineIntel")
+processor._found = lambda: found
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.takes_turns(2)
+@pytest.mark.parametrize("setting", ["core-avx2", "skx"])
+def test_without_tile_registers(setting: str, tmp_path: Path) -> None:
+    """In a process of its own: the driver reads its settings once."""
+    variables = {**os.environ, DRIVER_TARGET: setting, "TRITON_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", AGAIN, "-q", "-n", "0", "-p", "no:cacheprovider", "-k",
+               "vector and not amx", __file__]
+    done = subprocess.run(command, env=variables, cwd=Path(__file__).parents[1], capture_output=True,
+                          text=True, timeout=900, check=False)
+    assert done.returncode == 0 and " passed" in done.stdout, done.stdout[-3000:] + done.stderr[-1000:]
 
 
 def test_the_verifier_asks_again() -> None:

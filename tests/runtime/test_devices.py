@@ -161,7 +161,7 @@ def test_a_driver_that_compiles_for_an_older_processor(
         monkeypatch.setenv(processor.DRIVER_TARGET, setting)
     found = processor.processor()
     processor._limited.cache_clear()
-    target = cpu_target(found.architecture, found.flags)
+    target = cpu_target(found.architecture, found.features)
     assert (found.architecture, target.products) == (architecture, products)
 
 

@@ -29,7 +29,7 @@ def named(name: str) -> Target:
     knows. UsageError lists the names."""
     if name == HOST:
         here = processor()
-        return cpu_target(here.architecture, here.flags).with_options(name=HOST)
+        return cpu_target(here.architecture, here.features).with_options(name=HOST)
     try:
         found = find_target(_by_ocloc(name) or name)
     except DeviceError:

@@ -346,5 +346,5 @@ def _target(device: Device | VulkanDevice) -> Target:
     if device.kind == "cpu" and not device.runs_in_calling_thread:
         return reported_cpu_target(device.extensions, device.platform)
     if device.kind == "cpu":
-        return cpu_target(processor().architecture, processor().flags)
+        return cpu_target(processor().architecture, processor().features)
     return reported_target(device.extensions, sub_group_sizes(device), device.local_bytes)

@@ -8,11 +8,13 @@ from ..environment.base import Environment, Parameter
 from ..facts.kept_panels import keeping_product, reads_apart
 from ..facts.program_waits import waits
 from ..ir.dialects import OPERATIONS
+from ..ir.model import FloatType, Operation
 from ..ir.module import Module
 from ..spirv.builder import I32, I64
 from ..spirv.module import Module as SpirvModule
 from ..spirv.module import Value as Register
 from ..target import MOST, Requirement, Target
+from .values.types import element_of
 
 
 class LaunchContract:
@@ -55,7 +57,7 @@ class LaunchContract:
         traits = {trait for name in names if name in OPERATIONS for trait in OPERATIONS[name].traits}
         loops = "loops" in traits or "waits" in traits  # as often as users decide
         types = {"check_buffer": I64}
-        keeping = keeping_product(module.entry) if self._keeps_panels(module, names, traits) else None
+        keeping = self._keeping_product(module, names, traits)
         self.reads_apart = keeping is not None and reads_apart(module, keeping)
         wanted = {"check_buffer": self.reports or "ts.check_word" in names or "watches" in traits,
                   "assert_buffer": "tt.assert" in names or bool(target.loop_rounds and loops),
@@ -66,10 +68,16 @@ class LaunchContract:
         return [Parameter(name, "ptr", types.get(name, I32))
                 for name, is_wanted in wanted.items() if is_wanted]
 
-    def _keeps_panels(self, module: Module, names: set[str], traits: set[str]) -> bool:
-        """May programs keep what they have packed for the next ones?"""
-        return not (self.reports or "ts.check_word" in names or "watches" in traits) \
-            and bool(self._target.tile_registers) and self._target.optimises("kept-panels")
+    def _keeping_product(self, module: Module, names: set[str], traits: set[str]) -> Operation | None:
+        """That of which programs may keep what they have packed for the next ones, if any is."""
+        target = self._target
+        if self.reports or "ts.check_word" in names or "watches" in traits \
+                or not target.optimises("kept-panels"):
+            return None
+        product = keeping_product(module.entry) if target.tile_registers or target.joined_steps else None
+        if product is None or target.tile_registers:
+            return product
+        return product if element_of(product.a.type) == FloatType("f32") else None  # whose rounds are joined
 
     def bind_hidden(self, parameters: Sequence[Parameter], registers: Sequence[Register]) -> None:
         """The values of `hidden_parameters`, in order."""

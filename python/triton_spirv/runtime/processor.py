@@ -60,11 +60,18 @@ NEEDED = {b"llvm.x86.ldtilecfg": TILES, b"llvm.x86.avx.": "avx", b"llvm.x86.avx2
 
 @dataclass(frozen=True)
 class Processor:
-    """machine as uname spells it, the model's name, its feature flags: those that this process may use."""
+    """machine as uname spells it, the model's name, its feature flags: those that this process may use;
+    vendor: as Linux spells it."""
 
     machine: str
     model: str
     flags: frozenset[str]
+    vendor: str = ""
+
+    @property
+    def features(self) -> frozenset[str]:
+        """What a target goes by: the flags, and the vendor among them."""
+        return self.flags | {self.vendor}
 
     @property
     def architecture(self) -> str:
@@ -115,7 +122,7 @@ def _found() -> Processor:
     if _is_misled(facts, flags) and not _told(flags):
         flags -= frozenset(DRIVER_TARGETS[NEWEST])
     model = facts["model name"] if "model name" in facts else platform.processor()  # that starts a process
-    return Processor(platform.machine(), model, flags)
+    return Processor(platform.machine(), model, flags, facts.get("vendor_id", ""))
 
 
 def _is_misled(facts: dict[str, str], flags: frozenset[str]) -> bool:

@@ -185,7 +185,8 @@ class Products:
                      little meanwhile, so it is a loss where loads of many rows overlap by themselves
     fetches_in_parts tiles of a product fetch what follows a few lines at a time, between parts of their loop
                      over K, and not all at once before it
-    joins_rounds     rounds of a loop over K are multiplied together: see lower/products/waiting_rounds.py
+    joined_steps     so many steps along K, of several rounds of a loop, are multiplied together: see
+                     lower/products/waiting_rounds.py; 0: those of each round alone
     double_buffers   what is fetched ahead waits in shared memory, in two copies of which one is read: see
                      lower/products/carried_operands.py
     paired           warps, and bytes of shared memory, of a work-group up to which a compute unit runs two
@@ -206,7 +207,7 @@ class Products:
     fetches_ahead: bool = False
     fetches_at_edges: bool = True
     fetches_in_parts: bool = False
-    joins_rounds: bool = False
+    joined_steps: int = 0
     double_buffers: bool = False
     paired: tuple[int, int] = (0, 0)
 

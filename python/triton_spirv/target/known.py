@@ -216,6 +216,13 @@ PRODUCTS = {"avx512_vnni": "i8", "avx512_bf16": "bf16", "avx2": "i16"}
 TILES = "amx_tile"
 TILE_PRODUCTS = {"amx_int8": "i8", "amx_bf16": "bf16"}
 
+#: Whose processors gain by rounds that are multiplied together, as Linux spells it among their features.
+VENDOR = "GenuineIntel"
+
+#: Steps along K that are multiplied together. With 16 registers a panel of 256 stays in the nearest cache,
+#: with 32 panels are wider, and lie in the second one in any case.
+JOINED_STEPS = {"x86_64-v4": 512, "x86_64-v3": 256}
+
 #: Levels of x86-64 whose processors need not have an instruction for a product and a sum.
 WITHOUT_FMA = ("x86_64", "x86_64-v2")
 
@@ -245,8 +252,8 @@ def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Tar
         stream_bytes=48 << 20 if TILES in has else CPU.stream_bytes,
         # measured: a Xeon gains 2 to 15 %, a Zen 4 up to 5, and the same with 16 registers loses up to 17
         fetches_in_parts=architecture in MASKING,
-        # measured on Xeons with tile registers alone
-        joins_rounds=TILES in has,
+        # measured on Xeons, with and without tile registers, and with AVX2; nobody else's
+        joined_steps=JOINED_STEPS.get(architecture, 0) if has & {VENDOR, TILES} else 0,
     )
 
 

@@ -69,10 +69,10 @@ OPTIMISATIONS: dict[str, Optimisation] = {
     "matrix-units": Optimisation("Products on matrix units and tile registers, and 2D block messages.",
                                  {"matrix": None, "matrices": (), "tile_registers": frozenset(),
                                   "block_2d": False, "shared_blocks": False}),
-    "kept-panels": Optimisation("Programs of the same columns share what one of them has packed, on "
-                                "processors with tile registers."),
+    "kept-panels": Optimisation("Programs of the same columns share what one of them has packed, for "
+                                "tile registers and for rounds that are joined."),
     "joined-rounds": Optimisation("Rounds of a loop over K are multiplied together.",
-                                  {"joins_rounds": False}),
+                                  {"joined_steps": 0}),
     "barriers": Optimisation("Barriers that separate nothing are taken away."),
     "register-order": Optimisation("Instructions of a GPU's kernel are ordered for fewer live registers."),
 }

@@ -171,4 +171,4 @@ def emitter_target(target: GPUTarget) -> Target:
 
         return fitting(find_target(str(target.arch)))
     here = processor()
-    return cpu_target(str(target.arch), here.flags if target.arch == here.architecture else frozenset())
+    return cpu_target(str(target.arch), here.features if target.arch == here.architecture else frozenset())

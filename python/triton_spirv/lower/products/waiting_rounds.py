@@ -27,7 +27,7 @@ from functools import reduce
 from ... import panel_layout as layout
 from ...dataclass import dataclass
 from ...facts.running_sums import only_adds
-from ...ir.model import Operation
+from ...ir.model import Operation, bits_of
 from ...spirv.builder import I32, I64
 from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register
@@ -45,14 +45,8 @@ from .loops import counted
 from .operand import Block, Operand
 from .rounds import Rounds, Waiting
 
-#: Steps along K that are multiplied together, about. More leave less of the second cache to the operands.
-DEEP = 512
-
-#: Rows of the result from which on it pays, and vectors of a tile.
-LEAST_ROWS, VECTORS = 64, 4
-
-#: Sums that a tile holds in registers, of a vector each.
-SUMS = 24
+#: Rows of the result from which on it pays, and of a tile, at most.
+LEAST_ROWS, ROWS = 64, 6
 
 #: Multiplies rounds, of a right operand: is the first round of the loop among them, is the current one?
 Tiles = Callable[[Rounds, Block, Register, Register], Sequence[Register]]
@@ -62,10 +56,10 @@ def rounds_of(ctx: Context, op: Operation, plan: Product, here: InMemory, left: 
               whole: Register | None, panel: int) -> Joined | None:
     """For a product whose left operand is multiplied where it lies in memory, if `whole` holds; the right one
     in panels of so many columns. None where rounds do not wait."""
-    rows, depth = left.shape[-2:]
-    most = max(1, DEEP // depth)
-    if not ctx.target.joins_rounds or rows < LEAST_ROWS \
-            or plan.tile[1] != VECTORS * ctx.target.vector_width or panel != plan.tile[1] \
+    (rows, depth), target = left.shape[-2:], ctx.target
+    most = max(1, target.joined_steps // depth)
+    if not target.joined_steps or rows < LEAST_ROWS or bits_of(left.target) > 32 \
+            or plan.tile[1] != target.accumulators[1] * target.vector_width or panel != plan.tile[1] \
             or not ctx.launch.reads_apart or not only_adds(op) or ctx.kernel.stops_rounds:
         return None
     waiting = Waiting.of(ctx, most)
@@ -73,7 +67,7 @@ def rounds_of(ctx: Context, op: Operation, plan: Product, here: InMemory, left: 
     kept = kept_right(ctx, op, right, staging, panel, nobody, None, waiting)
     if kept is None or kept.shelved is None:
         return None
-    tiles = -(-rows // (SUMS // VECTORS))
+    tiles = -(-rows // ROWS)
     return Joined(op, waiting, kept, kept.shelved, here, whole, -(-rows // tiles), (rows, depth))
 
 
