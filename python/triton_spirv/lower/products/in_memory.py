@@ -3,7 +3,8 @@
 The innermost loop reads it one element at a time, whatever array that is in. To copy a block of it costs
 a tenth of a product's time, most of it for the second cache. So a block of f32 or f64 that a load has, whose
 rows are contiguous and whose address is linear in the indices, is multiplied where it is, by programs whose
-masks are true everywhere. Others stage it (operand.py). So is one of pairs of bf16 that nobody has to watch.
+masks are true everywhere, and where no remainder of an index begins again (addresses/remainders.py). Others
+stage it (operand.py). So is one of pairs of bf16 that nobody has to watch.
 Tile registers load rows of bytes and of bf16 so; what has to be watched (pairs.py) is looked through first.
 """
 
@@ -17,9 +18,10 @@ from ...spirv.builder import I32, I64
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool
 from ..addresses.masks import all_true, is_proven
+from ..addresses.remainders import linear
 from ..context import Context
 from ..registry import parts_of_load
-from ..values.tensor import Affine, Deferred, Pointers
+from ..values.tensor import Deferred
 from .grouped import Grouped
 from .operand import Operand, Plain
 
@@ -92,17 +94,19 @@ def in_memory(ctx: Context, op: Operation, operand: Operand, integers: bool = Fa
     if load.element != operand.target or load.operation.attributes.get("isVolatile") or \
             not ctx.target.optimises("tiles") or ctx.later_uses.needs(load, op):
         return None
-    if not isinstance(pointers, Pointers) or pointers.terms or not isinstance(pointers.affine, Affine):
+    found = linear(ctx, pointers)
+    if found is None:
         return None
-    strides = pointers.affine.strides
+    base, affine, test = found
+    strides = affine.strides
     if strides[-1] != 1 or load.shape[-1] == 1:
         return None
-    test = None
     layout = ctx.layouts.default(load.shape)
     if not is_proven(ctx, mask, layout):
-        test = all_true(ctx, mask, layout.without_steps())
-        if test is None:
+        whole = all_true(ctx, mask, layout.without_steps())
+        if whole is None:
             return None
-    first = ctx.env.offset(pointers.base, pointers.affine.base)
+        test = whole if test is None else ctx.b.logical_and(test, whole)
+    first = ctx.env.offset(base, affine.base)
     batch = 0 if len(strides) == 2 else strides[0]
     return InMemory(load.operation, first, batch, strides[-2], count, count), test

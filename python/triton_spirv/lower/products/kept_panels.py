@@ -32,11 +32,12 @@ from ...spirv.control import For, IfElse, if_
 from ...spirv.module import Value as Register
 from ...spirv.types import Bool, Int
 from ..addresses.masks import all_true, is_proven
+from ..addresses.remainders import linear
 from ..context import Context
 from ..memory.prefetch import SpreadFetches
 from ..plan.records import FoundPanel
 from ..registry import parts_of_load
-from ..values.tensor import Affine, Deferred, Pointers, Stored
+from ..values.tensor import Deferred, Stored
 from ..values.types import storage_bytes
 from .grouped import VECTOR
 from .operand import Block, Operand, compute_before, packed_shape, stage_right
@@ -147,21 +148,22 @@ def _panel(ctx: Context, op: Operation, right: Operand, load: Deferred, panel: i
            ) -> Panel | None:
     b, env, loop, body = ctx.b, ctx.env, op.parent_op, op.parent
     pointers, mask, _ = parts_of_load(load)
-    if loop is None or body is None or not isinstance(pointers, Pointers) or pointers.terms \
-            or not isinstance(pointers.affine, Affine):
+    found = linear(ctx, pointers)
+    if loop is None or body is None or found is None:
         return None
-    whole = b.constant(Bool(), True)
+    base, affine, test = found
+    whole = b.constant(Bool(), True) if test is None else test
     elements = ctx.layouts.default(load.shape)
     if not is_proven(ctx, mask, elements):
-        test = all_true(ctx, mask, elements.without_steps())
-        if test is None:
+        true = all_true(ctx, mask, elements.without_steps())
+        if true is None:
             return None
-        whole = test
+        whole = b.logical_and(whole, true)
     index, lower, step = (b.resize(ctx.bindings.scalar(x), I64.width) for x in (
         body.arguments[0], loop.operands[0], loop.operands[2]))
     strides = [b.constant(I64, s) if isinstance(s, int) else b.resize(s, I64.width)
-               for s in pointers.affine.strides]
-    return Panel(env.address(env.offset(pointers.base, pointers.affine.base)), strides,
+               for s in affine.strides]
+    return Panel(env.address(env.offset(base, affine.base)), strides,
                  b.binary("OpUDiv", b.isub(index, lower), step),
                  prod(packed_shape(right, panel)) * storage_bytes(right.target), whole, least)
 

@@ -1,0 +1,103 @@
+"""lower/addresses/remainders.py: blocks whose indices have a remainder, of which nothing begins again."""
+
+from __future__ import annotations
+
+import numeric
+import numpy as np
+import pytest
+import triton
+import triton.language as tl
+from lower.plans import plan_of
+from triton_spirv.lower.plan.text import plan_text
+from triton_spirv.target import find_target
+
+SPIRV_MODES = ("vector", "machine-vector-amx")
+
+
+@triton.jit
+def product(a_ptr, b_ptr, c_ptr, M, N, K, down, across, moved, BM: tl.constexpr, BN: tl.constexpr,
+            BK: tl.constexpr, SUM: tl.constexpr, WIDE: tl.constexpr):
+    """c = a b, as Triton's tutorial has it: at its edges a block goes on with the first rows and columns.
+    moved: rows and columns behind which a block really begins, below 0 for before it."""
+    rows = tl.program_id(0) * BM + moved + tl.arange(0, BM)
+    columns = tl.program_id(1) * BN + moved + tl.arange(0, BN)
+    m, n = rows % M, columns % N
+    if WIDE:
+        m, n = m.to(tl.int64), n.to(tl.int64)
+    k = tl.arange(0, BK)
+    a_ptrs = a_ptr + m[:, None] * down + k[None, :]
+    b_ptrs = b_ptr + k[:, None] * across + n[None, :]
+    total = tl.zeros([BM, BN], SUM)
+    for done in range(0, K, BK):
+        x = tl.load(a_ptrs, mask=k[None, :] < K - done, other=0)
+        y = tl.load(b_ptrs, mask=k[:, None] < K - done, other=0)
+        total = tl.dot(x, y, total, out_dtype=SUM)
+        a_ptrs += BK
+        b_ptrs += BK * across
+    inside = (rows[:, None] >= 0) & (rows[:, None] < M) & (columns[None, :] >= 0) & (columns[None, :] < N)
+    tl.store(c_ptr + rows[:, None] * N + columns[None, :], total, mask=inside)
+
+
+def multiplied(run, dtype, sizes, block, moved=0, wide=False, above=0):
+    """Of whole numbers. above: rows and columns in front of the operands, as remainders below 0 read them."""
+    m, n, k = sizes
+    down, across = k + 5, n + 3
+    a, b = numeric.whole((m, k), dtype, 0), numeric.whole((k, n), dtype, 1)
+    held = np.ones(((m + above) * down + 64,), a.dtype), np.ones((k * across + above + 64,), b.dtype)
+    for i in range(m):
+        held[0][(above + i) * down:(above + i) * down + k] = a[i]
+    for i in range(k):
+        held[1][above + i * across:above + i * across + n] = b[i]
+    result = "i32" if dtype == "i8" else "f64" if dtype == "f64" else "f32"
+    out = numeric.poisoned((m, n), result)
+    left, right = (numeric.tensor(x, dtype) for x in held)
+    blocks = [triton.cdiv(size - moved, step) for size, step in zip((m, n), block[:2], strict=True)]
+    kernel = run(shifted, tuple(blocks), left, right, out, m, n, k, down, across, moved, above * down, above,
+                 *block, {"i32": tl.int32, "f64": tl.float64, "f32": tl.float32}[result], wide)
+    want = a.astype(np.float64) @ b.astype(np.float64)
+    numeric.assert_same(numeric.array(out), want.astype(numeric.array(out).dtype), signed_zeros=False)
+    return kernel
+
+
+@triton.jit
+def shifted(a_ptr, b_ptr, c_ptr, M, N, K, down, across, moved, left, right, BM: tl.constexpr,
+            BN: tl.constexpr, BK: tl.constexpr, SUM: tl.constexpr, WIDE: tl.constexpr):
+    product(a_ptr + left, b_ptr + right, c_ptr, M, N, K, down, across, moved, BM, BN, BK, SUM, WIDE)
+
+
+@pytest.mark.parametrize("dtype", ("f32", "f64", "bf16", "f16", "i8"))
+@pytest.mark.parametrize("sizes", ((128, 128, 96), (100, 150, 70), (10, 7, 33), (65, 129, 160)))
+def test_products(run, mode, dtype, sizes) -> None:
+    """Blocks that lie in the matrix, those at its edges, and matrices smaller than a block."""
+    kernel = multiplied(run, dtype, sizes, (64, 64, 32))
+    if mode == "vector" and dtype == "f32":
+        plan = plan_text(plan_of(kernel.asm["ttir"], find_target("cpu:sapphirerapids")))
+        assert "left in memory" in plan and "up to 16 rounds together" in plan
+        assert "is all of the left operand in memory?" in plan
+
+
+@pytest.mark.parametrize("moved", (-7, -64, 3))
+@pytest.mark.parametrize("wide", (False, True))
+@pytest.mark.parametrize("dtype", ("f32", "bf16"))
+def test_blocks_that_begin_elsewhere(run, dtype, wide, moved) -> None:
+    """A remainder of what is below 0 is below 0: such blocks read in front of the operands."""
+    sizes = (130, 140, 64)
+    if moved < 0:
+        multiplied(run, dtype, sizes, (64, 64, 32), moved, wide, above=64)
+        return
+    m, n, k = sizes
+    a, b = numeric.whole((m, k), dtype, 0), numeric.whole((k, n), dtype, 1)
+    out = numeric.tensor(np.zeros((m, n), np.float32), "f32")
+    run(product, (2, 2), numeric.tensor(a, dtype), numeric.tensor(b, dtype), out, m, n, k, k, n, moved, 64,
+        64, 32, tl.float32, wide)
+    want = a.astype(np.float64) @ b.astype(np.float64)
+    want[:moved], want[:, :moved] = 0, 0
+    want[128 + moved:], want[:, 128 + moved:] = 0, 0
+    numeric.assert_same(numeric.array(out), want.astype(np.float32), signed_zeros=False)
+
+
+@pytest.mark.parametrize("dtype", ("f32", "f64"))
+@pytest.mark.parametrize("sizes", ((1, 300, 130), (3, 256, 64), (16, 130, 100)))
+def test_few_rows(run, dtype, sizes) -> None:
+    """The right operand is multiplied where it lies."""
+    multiplied(run, dtype, sizes, (16, 128, 32))
