@@ -101,3 +101,37 @@ def test_blocks_that_begin_elsewhere(run, dtype, wide, moved) -> None:
 def test_few_rows(run, dtype, sizes) -> None:
     """The right operand is multiplied where it lies."""
     multiplied(run, dtype, sizes, (16, 128, 32))
+
+
+@triton.jit
+def of_wide_indices(a_ptr, b_ptr, c_ptr, M, N, K, down, across, BM: tl.constexpr, BN: tl.constexpr,
+                    BK: tl.constexpr):
+    """Indices of 64 bits, made anew in each round, and what K leaves over behind the loop."""
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    columns = tl.program_id(1) * BN + tl.arange(0, BN)
+    m, n = (rows % M).to(tl.int64), (columns % N).to(tl.int64)
+    total = tl.zeros([BM, BN], tl.float32)
+    whole = K // BK * BK
+    for done in range(0, whole, BK):
+        k = (done + tl.arange(0, BK)).to(tl.int64)
+        x = tl.load(a_ptr + (m[:, None] * down + k[None, :]))
+        total += tl.dot(x, tl.load(b_ptr + (k[:, None] * across + n[None, :])))
+    k = (whole + tl.arange(0, BK)).to(tl.int64)
+    x = tl.load(a_ptr + (m[:, None] * down + k[None, :]), mask=k[None, :] < K, other=0)
+    total += tl.dot(x, tl.load(b_ptr + (k[:, None] * across + n[None, :]), mask=k[:, None] < K, other=0))
+    tl.store(c_ptr + rows.to(tl.int64)[:, None] * N + columns[None, :], total,
+             mask=(rows[:, None] < M) & (columns[None, :] < N))
+
+
+@pytest.mark.parametrize("dtype", ("f32", "bf16"))
+@pytest.mark.parametrize("sizes", ((128, 128, 96), (100, 150, 70), (10, 7, 33)))
+def test_wide_indices(run, mode, dtype, sizes) -> None:
+    m, n, k = sizes
+    a, b = numeric.whole((m, k), dtype, 0), numeric.whole((k, n), dtype, 1)
+    out = numeric.poisoned((m, n), "f32")
+    kernel = run(of_wide_indices, (triton.cdiv(m, 64), triton.cdiv(n, 64)), numeric.tensor(a, dtype),
+                 numeric.tensor(b, dtype), out, m, n, k, k, n, 64, 64, 32)
+    if mode == "vector" and dtype == "f32":
+        assert "rounds together" in plan_text(plan_of(kernel.asm["ttir"], find_target("cpu:sapphirerapids")))
+    want = a.astype(np.float64) @ b.astype(np.float64)
+    numeric.assert_same(numeric.array(out), want.astype(np.float32), signed_zeros=False)

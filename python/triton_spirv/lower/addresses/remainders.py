@@ -9,6 +9,7 @@ blocks lie in memory as they would without the remainder, which the first and th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 
 from ...ir.model import bits_of
@@ -48,7 +49,7 @@ def linear(ctx: Context, pointers: object) -> tuple[Register, Affine, Register |
             if operands[-1] is None:
                 return None
         if tensor.operation.name in OTHERS:
-            return SYMBOLIC[tensor.operation.name](ctx, tensor.operation, *operands)
+            return SYMBOLIC[tensor.operation.name](ctx, tensor.operation, *map(_for_addresses, operands))
         dividend, divisor = operands
         inside = _is_inside(ctx, dividend, divisor)
         if inside is None:
@@ -64,6 +65,11 @@ def linear(ctx: Context, pointers: object) -> tuple[Register, Affine, Register |
     if affine is None:
         return None
     return pointers.base, affine, reduce(ctx.b.logical_and, tests) if tests else None
+
+
+def _for_addresses(index: Bound) -> Bound:
+    """Of what has been extended, addresses take the affine form, as values.tensor.Affine says."""
+    return replace(index, exact=None) if isinstance(index, Affine) else index
 
 
 def _is_inside(ctx: Context, dividend: Bound, divisor: Bound) -> Register | None:
