@@ -135,3 +135,32 @@ def test_wide_indices(run, mode, dtype, sizes) -> None:
         assert "rounds together" in plan_text(plan_of(kernel.asm["ttir"], find_target("cpu:sapphirerapids")))
     want = a.astype(np.float64) @ b.astype(np.float64)
     numeric.assert_same(numeric.array(out), want.astype(np.float32), signed_zeros=False)
+
+
+@triton.jit
+def of_weights(x_ptr, w_ptr, y_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """y = x w^T, w [N, K]."""
+    rows, columns = tl.arange(0, BM), tl.program_id(0) * BN + tl.arange(0, BN)
+    m, n, k = rows % M, columns % N, tl.arange(0, BK)
+    total = tl.zeros([BM, BN], tl.float32)
+    for done in range(0, K, BK):
+        x = tl.load(x_ptr + m[:, None] * K + done + k[None, :], mask=k[None, :] < K - done, other=0)
+        w = tl.load(w_ptr + n[None, :] * K + done + k[:, None], mask=k[:, None] < K - done, other=0)
+        total = tl.dot(x, w, total)
+    tl.store(y_ptr + rows[:, None] * N + columns[None, :], total,
+             mask=(rows[:, None] < M) & (columns[None, :] < N))
+
+
+@pytest.mark.parametrize("dtype", ("f32", "f16", "bf16"))
+@pytest.mark.parametrize("sizes", ((1, 128, 96), (1, 150, 70), (3, 130, 64), (16, 10, 33)))
+def test_weights(run, mode, dtype, sizes) -> None:
+    """A row by columns that lie in memory, but where they begin again."""
+    m, n, k = sizes
+    x, w = numeric.whole((m, k), dtype, 0), numeric.whole((n, k), dtype, 1)
+    out = numeric.poisoned((m, n), "f32")
+    kernel = run(of_weights, (triton.cdiv(n, 64),), numeric.tensor(x, dtype), numeric.tensor(w, dtype), out,
+                 m, n, k, 16, 64, 32)
+    if mode == "vector":
+        assert "inner products" in plan_text(plan_of(kernel.asm["ttir"], find_target("cpu:x86_64-v4")))
+    want = x.astype(np.float64) @ w.astype(np.float64).T
+    numeric.assert_same(numeric.array(out), want.astype(np.float32), signed_zeros=False)

@@ -25,6 +25,7 @@ from ...spirv.builder import I32, I64, with_width
 from ...spirv.control import if_
 from ...spirv.module import Value as Register
 from ..addresses.masks import all_true, is_proven, one_of
+from ..addresses.remainders import linear
 from ..context import Context, StepLoop
 from ..memory.prefetch import LINE, next_round
 from ..plan.accesses import Access, Vectors
@@ -152,11 +153,13 @@ def inner_products(ctx: Context, op: Operation, a: Tensor, b: Tensor) -> InnerPr
     found = _contiguous(ctx, op, b)
     if found is None:
         return None
-    load, pointers, mask, across = found
+    load, pointers, mask, across, inside = found
     edges = edges_of(ctx, op)
     test = None if edges is None else nothing_behind(ctx, edges, 1, shape)
     if test is None:
         return None
+    if inside is not None:
+        test = ctx.b.logical_and(test, inside)
     layout = ctx.layouts.default(load.shape)
     if not is_proven(ctx, mask, layout):
         whole = all_true(ctx, mask, layout.without_steps())
@@ -181,9 +184,10 @@ def _vectors(ctx: Context, shape: tuple[int, ...]) -> Layout:
 
 
 def _contiguous(ctx: Context, op: Operation, right: Tensor
-                ) -> tuple[Deferred, Pointers, Tensor | None, Register | int] | None:
+                ) -> tuple[Deferred, Pointers, Tensor | None, Register | int, Register | None] | None:
     """The load that a right operand is, or is the transpose of, if nothing else needs it and its elements are
-    neighbours along K: with its pointers and mask, and how far columns are apart."""
+    neighbours along K: with its pointers and mask, how far columns are apart, and what must hold for that, if
+    anything."""
     found: object = right
     flipped = False
     while isinstance(found, Deferred) and found.evaluated is None and not ctx.later_uses.needs(found, op) \
@@ -194,10 +198,13 @@ def _contiguous(ctx: Context, op: Operation, right: Tensor
     if found.operation.attributes.get("isVolatile") or ctx.later_uses.needs(found, op):
         return None
     pointers, mask, _ = parts_of_load(found)
-    if not isinstance(pointers, Pointers) or pointers.terms or not isinstance(pointers.affine, Affine):
+    known = linear(ctx, pointers)
+    if known is None:
         return None
-    along, across = pointers.affine.strides if not flipped else reversed(pointers.affine.strides)
-    return (found, pointers, mask, across) if along == 1 else None
+    base, affine, inside = known
+    along, across = affine.strides if not flipped else reversed(affine.strides)
+    linearly = Pointers(found.shape, pointers.element, base, affine)
+    return (found, linearly, mask, across, inside) if along == 1 else None
 
 
 def _along(pointers: Pointers) -> Layout:
