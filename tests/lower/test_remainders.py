@@ -164,3 +164,27 @@ def test_weights(run, mode, dtype, sizes) -> None:
         assert "inner products" in plan_text(plan_of(kernel.asm["ttir"], find_target("cpu:x86_64-v4")))
     want = x.astype(np.float64) @ w.astype(np.float64).T
     numeric.assert_same(numeric.array(out), want.astype(np.float32), signed_zeros=False)
+
+
+@triton.jit(do_not_specialize=["pitch"])
+def of_one_row(a_ptr, b_ptr, c_ptr, M, K, pitch, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Every other row times -2**31: of 32 bits, that is 0."""
+    i, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    m = (2 * i) % M
+    total = tl.zeros([BM, BN], tl.float32)
+    for done in range(0, K, BK):
+        x = tl.load(a_ptr + m[:, None] * pitch + (done + k)[None, :])
+        total = tl.dot(x, tl.load(b_ptr + (done + k)[:, None] * BN + n[None, :]), total)
+    tl.store(c_ptr + i[:, None] * BN + n[None, :], total)
+
+
+def test_products_that_wrap(run, mode) -> None:
+    """An offset of 32 bits is what is left of it, where its index has a remainder."""
+    a, b = numeric.whole((1, 96), "f32", 0), numeric.whole((96, 64), "f32", 1)
+    out = numeric.poisoned((64, 64), "f32")
+    kernel = run(of_one_row, (1,), numeric.tensor(a, "f32"), numeric.tensor(b, "f32"), out, 1000, 96,
+                 -2 ** 31, 64, 64, 32)
+    if mode == "vector":
+        assert "left in memory" in kernel.asm["plan"]
+    want = np.repeat(a.astype(np.float64) @ b.astype(np.float64), 64, axis=0)
+    numeric.assert_same(numeric.array(out), want.astype(np.float32), signed_zeros=False)

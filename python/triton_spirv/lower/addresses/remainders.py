@@ -4,15 +4,17 @@
     x = tl.load(a + rows[:, None] * pitch + k[None, :])
 
 So kernels do without masks of rows: at the edge of a matrix a block goes on with its first rows. All other
-blocks lie in memory as they would without the remainder, which the first and the last index tell.
+blocks lie in memory as they would without the remainder, which the first and the last index tell, if nothing
+wraps on the way.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import reduce
 
-from ...ir.model import bits_of
+from ...dataclass import dataclass
+from ...ir.model import Operation, bits_of
 from ...spirv.builder import I64
 from ...spirv.module import Value as Register
 from ...traversal import Asking, answer
@@ -20,20 +22,36 @@ from ..arithmetic.symbolic import as_affine
 from ..context import Context
 from ..registry import SYMBOLIC
 from ..values.tensor import Affine, Bound, Deferred, Pointers, Uniform
+from .intervals import Dims, Interval, Intervals
 from .pointer import add_affine, widened
 
 REMAINDERS = ("arith.remsi", "arith.remui")
+
+#: No index of a remainder is larger: more than any memory has bytes.
+LARGEST_INDEX = 1 << 48
 
 #: What offsets are made of besides.
 OTHERS = ("arith.muli", "arith.addi", "arith.extsi", "tt.expand_dims", "tt.broadcast")
 
 
-def linear(ctx: Context, pointers: object) -> tuple[Register, Affine, Register | None] | None:
-    """What pointers are: a base, offsets, and a scalar Bool that implies that they are that, if any is
-    needed; None where they are something else. Emits scalar code."""
+@dataclass
+class _Inside(Intervals):
+    """Intervals where the remainders whose identities are in `inside` are the indices themselves."""
+
+    inside: dict[int, Interval] = field(default_factory=dict)
+
+    def _rule(self, tensor: Bound | None, dims: Dims) -> Asking[Interval | None]:
+        found = self.inside.get(id(tensor))
+        return (yield from Intervals._rule(self, tensor, dims)) if found is None else found
+
+
+def linear(ctx: Context, load: Operation, pointers: object
+           ) -> tuple[Register, Affine, Register | None] | None:
+    """What the pointers of a load are: a base, offsets, and a scalar Bool that implies that they are that, if
+    any is needed; None where they are something else. Emits scalar code."""
     if not isinstance(pointers, Pointers):
         return None
-    tests: list[Register] = []
+    intervals = _Inside(ctx, load, None)
 
     def index(tensor: Bound | None) -> Asking[Bound | None]:
         """One as it is where all tests hold, uniform or affine."""
@@ -51,20 +69,26 @@ def linear(ctx: Context, pointers: object) -> tuple[Register, Affine, Register |
         if tensor.operation.name in OTHERS:
             return SYMBOLIC[tensor.operation.name](ctx, tensor.operation, *map(_for_addresses, operands))
         dividend, divisor = operands
-        inside = _is_inside(ctx, dividend, divisor)
-        if inside is None:
+        grows = _growth(dividend)
+        if grows is None or not isinstance(divisor, Uniform):
             return None
-        tests.append(inside)
+        assert isinstance(dividend, Affine)
+        b, first = ctx.b, ctx.b.resize(dividend.base, I64.width)
+        last = b.iadd(first, grows)
+        intervals.inside[id(tensor)] = Interval(first, last, LARGEST_INDEX + grows)
+        intervals.tests += [b.compare("OpULessThan", first, LARGEST_INDEX),  # so it is not below 0
+                            b.compare("OpSLessThan", last, b.resize(divisor.scalar, I64.width))]
         return dividend
     affine = pointers.affine
     for term in pointers.terms:
         found = answer(index, term)
-        if not isinstance(found, Affine):
+        # that nothing of 32 bits wraps: elsewhere that may be left open, but these elements are exact ones
+        if not isinstance(found, Affine) or intervals.of(term) is None:
             return None
         affine = add_affine(ctx, affine, widened(ctx, found))
     if affine is None:
         return None
-    return pointers.base, affine, reduce(ctx.b.logical_and, tests) if tests else None
+    return pointers.base, affine, reduce(ctx.b.logical_and, intervals.tests) if intervals.tests else None
 
 
 def _for_addresses(index: Bound) -> Bound:
@@ -72,18 +96,14 @@ def _for_addresses(index: Bound) -> Bound:
     return replace(index, exact=None) if isinstance(index, Affine) else index
 
 
-def _is_inside(ctx: Context, dividend: Bound, divisor: Bound) -> Register | None:
-    """A scalar Bool that implies that the remainders of an index are the index itself: it lies from 0 to the
-    divisor. None where it may grow in another way than from its first element to its last."""
-    if not isinstance(dividend, Affine) or dividend.exact is not None or not isinstance(divisor, Uniform):
+def _growth(index: Bound) -> int | None:
+    """From the first element of an index to the last one, between which the others lie; None where that is
+    not known."""
+    if not isinstance(index, Affine) or index.exact is not None:
         return None
     grows = 0
-    for stride, extent in zip(dividend.strides, dividend.shape, strict=True):
+    for stride, extent in zip(index.strides, index.shape, strict=True):
         if not isinstance(stride, int) or stride < 0:
             return None
         grows += stride * (extent - 1)
-    b = ctx.b
-    first = b.resize(dividend.base, I64.width)
-    return b.logical_and(
-        b.compare("OpSGreaterThanEqual", first, b.constant(I64, 0)),
-        b.compare("OpSLessThan", b.iadd(first, grows), b.resize(divisor.scalar, I64.width)))
+    return grows

@@ -94,7 +94,7 @@ def in_memory(ctx: Context, op: Operation, operand: Operand, integers: bool = Fa
     if load.element != operand.target or load.operation.attributes.get("isVolatile") or \
             not ctx.target.optimises("tiles") or ctx.later_uses.needs(load, op):
         return None
-    found = linear(ctx, pointers)
+    found = linear(ctx, load.operation, pointers)
     if found is None:
         return None
     base, affine, test = found

@@ -198,7 +198,7 @@ def _contiguous(ctx: Context, op: Operation, right: Tensor
     if found.operation.attributes.get("isVolatile") or ctx.later_uses.needs(found, op):
         return None
     pointers, mask, _ = parts_of_load(found)
-    known = linear(ctx, pointers)
+    known = linear(ctx, found.operation, pointers)
     if known is None:
         return None
     base, affine, inside = known

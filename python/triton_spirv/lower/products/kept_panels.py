@@ -148,7 +148,7 @@ def _panel(ctx: Context, op: Operation, right: Operand, load: Deferred, panel: i
            ) -> Panel | None:
     b, env, loop, body = ctx.b, ctx.env, op.parent_op, op.parent
     pointers, mask, _ = parts_of_load(load)
-    found = linear(ctx, pointers)
+    found = linear(ctx, load.operation, pointers)
     if loop is None or body is None or found is None:
         return None
     base, affine, test = found
