@@ -14,7 +14,7 @@ from dataclasses import field, replace
 from functools import reduce
 
 from ...dataclass import dataclass
-from ...ir.model import Operation, bits_of
+from ...ir.model import IntegerType, Operation, bits_of
 from ...spirv.builder import I64
 from ...spirv.module import Value as Register
 from ...traversal import Asking, answer
@@ -25,13 +25,11 @@ from ..values.tensor import Affine, Bound, Deferred, Pointers, Uniform
 from .intervals import Dims, Interval, Intervals
 from .pointer import add_affine, widened
 
-REMAINDERS = ("arith.remsi", "arith.remui")
-
 #: No index of a remainder is larger: more than any memory has bytes.
 LARGEST_INDEX = 1 << 48
 
-#: What offsets are made of besides.
-OTHERS = ("arith.muli", "arith.addi", "arith.extsi", "tt.expand_dims", "tt.broadcast")
+#: What offsets are made of besides, by traits of operations.
+OTHERS = ("times", "sum", "widens", "reshapes", "repeats")
 
 
 @dataclass
@@ -58,16 +56,19 @@ def linear(ctx: Context, load: Operation, pointers: object
         known = tensor if isinstance(tensor, Uniform) else as_affine(tensor)
         if known is not None:
             return known
-        if not isinstance(tensor, Deferred) or tensor.operation.name not in (*REMAINDERS, *OTHERS) \
+        if not isinstance(tensor, Deferred) or not isinstance(tensor.element, IntegerType) \
                 or bits_of(tensor.element) < 32:
+            return None
+        op = tensor.operation
+        if not op.has("remainder") and not any(map(op.has, OTHERS)):
             return None
         operands = []
         for operand in tensor.operands:
             operands.append((yield (operand,)))
             if operands[-1] is None:
                 return None
-        if tensor.operation.name in OTHERS:
-            return SYMBOLIC[tensor.operation.name](ctx, tensor.operation, *map(_for_addresses, operands))
+        if not op.has("remainder"):
+            return SYMBOLIC[op.name](ctx, op, *map(_for_addresses, operands)) if op.name in SYMBOLIC else None
         dividend, divisor = operands
         grows = _growth(dividend)
         if grows is None or not isinstance(divisor, Uniform):
