@@ -116,6 +116,44 @@ def linear(m: int, n: int, k: int, dtype: torch.dtype) -> Workload:
 
 @MLP_BLOCKS
 @triton.jit
+def wrapped_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """c = a b, row-major, with remainders instead of masks along M and N, and programs in groups of 8 rows of
+    blocks: as most public kernels are written."""
+    down, across = tl.cdiv(M, BM), tl.cdiv(N, BN)
+    group = tl.program_id(0) // (8 * across)
+    high = min(down - group * 8, 8)
+    row = group * 8 + tl.program_id(0) % (8 * across) % high
+    column = tl.program_id(0) % (8 * across) // high
+    m, n, k = row * BM + tl.arange(0, BM), column * BN + tl.arange(0, BN), tl.arange(0, BK)
+    a = a_ptr + (m % M)[:, None] * K + k[None, :]
+    b = b_ptr + k[:, None] * N + (n % N)[None, :]
+    total = tl.zeros([BM, BN], tl.float32)
+    for done in range(0, K, BK):
+        x = tl.load(a, mask=k[None, :] < K - done, other=0)
+        y = tl.load(b, mask=k[:, None] < K - done, other=0)
+        total = tl.dot(x, y, total, input_precision="ieee")
+        a += BK
+        b += BK * N
+    tl.store(c_ptr + m[:, None] * N + n[None, :], total.to(c_ptr.dtype.element_ty),
+             mask=(m[:, None] < M) & (n[None, :] < N))
+
+
+def wrapped(m: int, n: int, k: int, dtype: torch.dtype) -> Workload:
+    """a [m, k] x b [k, n], summed in f32."""
+    a, b, c = (torch.randn(*shape).to(dtype) for shape in ((m, k), (k, n), (m, n)))
+
+    def ours() -> torch.Tensor:
+        wrapped_kernel[lambda meta: (triton.cdiv(m, meta["BM"]) * triton.cdiv(n, meta["BN"]),)](
+            a, b, c, m, n, k)
+        return c
+    kind = str(dtype).removeprefix("torch.")
+    return Workload(f"matmul {kind} {f'{m}' if m == n == k else f'{m}x{n}x{k}'} with remainders", ours,
+                    torch.matmul, (a, b), 1e-5 if dtype == torch.float32 else 1.6e-2, size(a, b, c),
+                    2.0 * m * n * k)
+
+
+@MLP_BLOCKS
+@triton.jit
 def mlp_gelu_kernel(x_ptr, weight_ptr, bias_ptr, out_ptr, M, N, K,
                     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     """gelu(x weight + bias), row-major."""
@@ -184,7 +222,7 @@ def workloads(quick: bool) -> list[Workload]:
         return [matmul(70, 90, 100), *(matmul(64, 64, 64, dtype) for dtype in narrow),
                 matmul(64, 64, 64, torch.bfloat16, fast=True),
                 matmul(33, 65, 40, batch=3), linear(1, 65, 40, torch.bfloat16), mlp("gelu", 33, 65, 40),
-                mlp("swiglu", 33, 65, 40)]
+                mlp("swiglu", 33, 65, 40), wrapped(33, 65, 40, torch.float32)]
     return [*(matmul(n, n, n) for n in (512, 1024, 2048)),
             *(matmul(1024, 1024, 1024, kind) for kind in narrow),
             matmul(1024, 1024, 1024, torch.bfloat16, fast=True),
@@ -192,4 +230,5 @@ def workloads(quick: bool) -> list[Workload]:
             matmul(1, 4096, 4096, torch.bfloat16),
             *(linear(1, 4096, 4096, kind) for kind in (torch.float32, torch.float16, torch.bfloat16)),
             matmul(256, 256, 64, batch=32),
+            *(wrapped(1024, 1024, 1024, kind) for kind in (torch.float32, torch.bfloat16)),
             mlp("gelu", 1024, 2048, 512), mlp("swiglu", 1024, 2048, 512)]
