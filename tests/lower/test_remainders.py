@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+
 import numeric
 import numpy as np
 import pytest
@@ -13,14 +15,19 @@ from triton_spirv.target import find_target
 
 SPIRV_MODES = ("vector", "machine-vector-amx")
 
+#: Linux' MAP_NORESERVE, which Python names from 3.13 on.
+NO_RESERVE = 0x4000
+
 
 @triton.jit
 def product(a_ptr, b_ptr, c_ptr, M, N, K, down, across, moved, BM: tl.constexpr, BN: tl.constexpr,
-            BK: tl.constexpr, SUM: tl.constexpr, WIDE: tl.constexpr):
+            BK: tl.constexpr, SUM: tl.constexpr, WIDE: tl.constexpr, MOVED: tl.constexpr):
     """c = a b, as Triton's tutorial has it: at its edges a block goes on with the first rows and columns.
-    moved: rows and columns behind which a block really begins, below 0 for before it."""
-    rows = tl.program_id(0) * BM + moved + tl.arange(0, BM)
-    columns = tl.program_id(1) * BN + moved + tl.arange(0, BN)
+    moved: rows and columns behind which a block really begins, below 0 for before it, with MOVED."""
+    rows = tl.program_id(0) * BM + tl.arange(0, BM)
+    columns = tl.program_id(1) * BN + tl.arange(0, BN)
+    if MOVED:
+        rows, columns = rows + moved, columns + moved
     m, n = rows % M, columns % N
     if WIDE:
         m, n = m.to(tl.int64), n.to(tl.int64)
@@ -34,7 +41,9 @@ def product(a_ptr, b_ptr, c_ptr, M, N, K, down, across, moved, BM: tl.constexpr,
         total = tl.dot(x, y, total, out_dtype=SUM)
         a_ptrs += BK
         b_ptrs += BK * across
-    inside = (rows[:, None] >= 0) & (rows[:, None] < M) & (columns[None, :] >= 0) & (columns[None, :] < N)
+    inside = (rows[:, None] < M) & (columns[None, :] < N)
+    if MOVED:
+        inside = inside & (rows[:, None] >= 0) & (columns[None, :] >= 0)
     tl.store(c_ptr + rows[:, None] * N + columns[None, :], total, mask=inside)
 
 
@@ -53,7 +62,7 @@ def multiplied(run, dtype, sizes, block, moved=0, wide=False, above=0):
     left, right = (numeric.tensor(x, dtype) for x in held)
     blocks = [triton.cdiv(size - moved, step) for size, step in zip((m, n), block[:2], strict=True)]
     kernel = run(shifted, tuple(blocks), left, right, out, m, n, k, down, across, moved, above * down, above,
-                 *block, {"i32": tl.int32, "f64": tl.float64, "f32": tl.float32}[result], wide)
+                 *block, {"i32": tl.int32, "f64": tl.float64, "f32": tl.float32}[result], wide, moved != 0)
     want = a.astype(np.float64) @ b.astype(np.float64)
     numeric.assert_same(numeric.array(out), want.astype(numeric.array(out).dtype), signed_zeros=False)
     return kernel
@@ -61,8 +70,8 @@ def multiplied(run, dtype, sizes, block, moved=0, wide=False, above=0):
 
 @triton.jit
 def shifted(a_ptr, b_ptr, c_ptr, M, N, K, down, across, moved, left, right, BM: tl.constexpr,
-            BN: tl.constexpr, BK: tl.constexpr, SUM: tl.constexpr, WIDE: tl.constexpr):
-    product(a_ptr + left, b_ptr + right, c_ptr, M, N, K, down, across, moved, BM, BN, BK, SUM, WIDE)
+            BN: tl.constexpr, BK: tl.constexpr, SUM: tl.constexpr, WIDE: tl.constexpr, MOVED: tl.constexpr):
+    product(a_ptr + left, b_ptr + right, c_ptr, M, N, K, down, across, moved, BM, BN, BK, SUM, WIDE, MOVED)
 
 
 @pytest.mark.parametrize("dtype", ("f32", "f64", "bf16", "f16", "i8"))
@@ -89,7 +98,7 @@ def test_blocks_that_begin_elsewhere(run, dtype, wide, moved) -> None:
     a, b = numeric.whole((m, k), dtype, 0), numeric.whole((k, n), dtype, 1)
     out = numeric.tensor(np.zeros((m, n), np.float32), "f32")
     run(product, (2, 2), numeric.tensor(a, dtype), numeric.tensor(b, dtype), out, m, n, k, k, n, moved, 64,
-        64, 32, tl.float32, wide)
+        64, 32, tl.float32, wide, True)
     want = a.astype(np.float64) @ b.astype(np.float64)
     want[:moved], want[:, :moved] = 0, 0
     want[128 + moved:], want[:, 128 + moved:] = 0, 0
@@ -98,9 +107,12 @@ def test_blocks_that_begin_elsewhere(run, dtype, wide, moved) -> None:
 
 @pytest.mark.parametrize("dtype", ("f32", "f64"))
 @pytest.mark.parametrize("sizes", ((1, 300, 130), (3, 256, 64), (16, 130, 100)))
-def test_few_rows(run, dtype, sizes) -> None:
+def test_few_rows(run, mode, dtype, sizes) -> None:
     """The right operand is multiplied where it lies."""
-    multiplied(run, dtype, sizes, (16, 128, 32))
+    kernel = multiplied(run, dtype, sizes, (16, 128, 32))
+    if mode == "vector":
+        plan = plan_text(plan_of(kernel.asm["ttir"], find_target("cpu:x86_64-v4")))
+        assert "right operand in place" in plan
 
 
 @triton.jit
@@ -166,11 +178,49 @@ def test_weights(run, mode, dtype, sizes) -> None:
     numeric.assert_same(numeric.array(out), want.astype(np.float32), signed_zeros=False)
 
 
+@triton.jit
+def of_remainders(a_ptr, b_ptr, c_ptr, start, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Every other row, of M and then of N, counted from the row behind a's first N."""
+    i, n, k = tl.program_id(0) * BM + tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    m = ((start + i) % M * 2).to(tl.int64) % N
+    total = tl.zeros([BM, BN], tl.float32)
+    for done in range(0, K, BK):
+        x = tl.load(a_ptr + N * K + m[:, None] * K + (done + k)[None, :])
+        total = tl.dot(x, tl.load(b_ptr + (done + k)[:, None] * BN + n[None, :]), total)
+    tl.store(c_ptr + i[:, None] * BN + n[None, :], total)
+
+
+@pytest.mark.parametrize("start", (0, -64, -100, -500))
+@pytest.mark.parametrize("m, n", ((1000, 1000), (150, 1000), (1000, 90), (100, 64), (40, 300)))
+def test_remainders_of_remainders(run, mode, m, n, start) -> None:
+    """Each has to lie inside. That of a number below 0 is none above."""
+    a, b = numeric.whole((2 * n, 64), "f32", 0), numeric.whole((64, 64), "f32", 1)
+    out = numeric.poisoned((192, 64), "f32")
+    kernel = run(of_remainders, (3,), numeric.tensor(a, "f32"), numeric.tensor(b, "f32"), out, start, m, n,
+                 64, 64, 64, 32)
+    if mode == "vector":
+        assert "left in memory" in kernel.asm["plan"]
+    rows = np.fmod(2 * np.fmod(start + np.arange(192), m), n)
+    want = a[n + rows].astype(np.float64) @ b.astype(np.float64)
+    numeric.assert_same(numeric.array(out), want.astype(np.float32), signed_zeros=False)
+
+
+class Address:
+    """A pointer into memory of which most is never touched."""
+
+    def __init__(self, memory: mmap.mmap, offset: int) -> None:
+        self._memory, self.dtype = np.frombuffer(memory, np.uint8), np.dtype(np.float32)
+        self._offset = offset
+
+    def data_ptr(self) -> int:
+        return int(self._memory.ctypes.data) + self._offset
+
+
 @triton.jit(do_not_specialize=["pitch"])
-def of_one_row(a_ptr, b_ptr, c_ptr, M, K, pitch, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    """Every other row times -2**31: of 32 bits, that is 0."""
+def of_far_rows(a_ptr, b_ptr, c_ptr, start, M, K, pitch, BM: tl.constexpr, BN: tl.constexpr,
+                BK: tl.constexpr):
     i, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
-    m = (2 * i) % M
+    m = (start + i) % M
     total = tl.zeros([BM, BN], tl.float32)
     for done in range(0, K, BK):
         x = tl.load(a_ptr + m[:, None] * pitch + (done + k)[None, :])
@@ -178,13 +228,21 @@ def of_one_row(a_ptr, b_ptr, c_ptr, M, K, pitch, BM: tl.constexpr, BN: tl.conste
     tl.store(c_ptr + i[:, None] * BN + n[None, :], total)
 
 
-def test_products_that_wrap(run, mode) -> None:
-    """An offset of 32 bits is what is left of it, where its index has a remainder."""
-    a, b = numeric.whole((1, 96), "f32", 0), numeric.whole((96, 64), "f32", 1)
+def test_products_that_wrap() -> None:
+    """An offset of 32 bits is what is left of it: rows from the 64th on lie in front of the others, and what
+    lies behind is something else."""
+    start, depth, pitch, half = 32, 64, 1 << 25, 1 << 31
+    memory = mmap.mmap(-1, 4 * (3 * half + depth), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE)
+    held = np.frombuffer(memory, np.float32)
+    a, b = numeric.whole((64, depth), "f32", 0), numeric.whole((depth, 64), "f32", 1)
+    for i in range(64):
+        held[half + (start + i) * pitch:][:depth] = 99
+    for i in range(64):
+        offset = (start + i) * pitch
+        held[half + (offset if offset < half else offset - 2 * half):][:depth] = a[i]
     out = numeric.poisoned((64, 64), "f32")
-    kernel = run(of_one_row, (1,), numeric.tensor(a, "f32"), numeric.tensor(b, "f32"), out, 1000, 96,
-                 -2 ** 31, 64, 64, 32)
-    if mode == "vector":
-        assert "left in memory" in kernel.asm["plan"]
-    want = np.repeat(a.astype(np.float64) @ b.astype(np.float64), 64, axis=0)
+    kernel = of_far_rows[(1,)](Address(memory, 4 * half), numeric.tensor(b, "f32"), out, start, 200, depth,
+                               pitch, 64, 64, 32)
+    assert "left in memory" in kernel.asm["plan"]
+    want = a.astype(np.float64) @ b.astype(np.float64)
     numeric.assert_same(numeric.array(out), want.astype(np.float32), signed_zeros=False)

@@ -69,15 +69,15 @@ class LaunchContract:
                 for name, is_wanted in wanted.items() if is_wanted]
 
     def _keeping_product(self, module: Module, names: set[str], traits: set[str]) -> Operation | None:
-        """That of which programs may keep what they have packed for the next ones, if any is."""
+        """The product whose packed right operand programs may leave for the next ones, if there is one."""
         target = self._target
         if self.reports or "ts.check_word" in names or "watches" in traits \
-                or not target.optimises("kept-panels"):
+                or not target.optimises("kept-panels") or not (target.tile_registers or target.joined_steps):
             return None
-        product = keeping_product(module.entry) if target.tile_registers or target.joined_steps else None
+        product = keeping_product(module.entry)
         if product is None or target.tile_registers:
             return product
-        return product if element_of(product.a.type) == FloatType("f32") else None  # whose rounds are joined
+        return product if element_of(product.a.type) == FloatType("f32") else None  # its rounds may be joined
 
     def bind_hidden(self, parameters: Sequence[Parameter], registers: Sequence[Register]) -> None:
         """The values of `hidden_parameters`, in order."""

@@ -1,11 +1,12 @@
-"""Addresses with the remainder of an index, for blocks of which nothing begins again.
+"""Addresses that are linear where tests say so: with remainders of indices, or indices that were extended.
 
     rows = (program * BM + tl.arange(0, BM)) % M
     x = tl.load(a + rows[:, None] * pitch + k[None, :])
 
 So kernels do without masks of rows: at the edge of a matrix a block goes on with its first rows. All other
-blocks lie in memory as they would without the remainder, which the first and the last index tell, if nothing
-wraps on the way.
+blocks lie in memory as they would without the remainder. Their least and their largest index tell that, and
+that no sum or product of them wraps (intervals.py). Indices that are extended to 64 bits before they are
+broadcast have such a form, too, where those of 32 bits do not wrap.
 """
 
 from __future__ import annotations
@@ -25,9 +26,6 @@ from ..values.tensor import Affine, Bound, Deferred, Pointers, Uniform
 from .intervals import Dims, Interval, Intervals
 from .pointer import add_affine, widened
 
-#: No index of a remainder is larger: more than any memory has bytes.
-LARGEST_INDEX = 1 << 48
-
 #: What offsets are made of besides, by traits of operations.
 OTHERS = ("times", "sum", "widens", "reshapes", "repeats")
 
@@ -37,6 +35,10 @@ class _Inside(Intervals):
     """Intervals where the remainders whose identities are in `inside` are the indices themselves."""
 
     inside: dict[int, Interval] = field(default_factory=dict)
+
+    def of_index(self, tensor: Bound | None) -> Interval | None:
+        """The same for a part of an offset: along which dimensions of the access it lies is not asked."""
+        return answer(self._rule, tensor, None, known=self.known)
 
     def _rule(self, tensor: Bound | None, dims: Dims) -> Asking[Interval | None]:
         found = self.inside.get(id(tensor))
@@ -70,15 +72,13 @@ def linear(ctx: Context, load: Operation, pointers: object
         if not op.has("remainder"):
             return SYMBOLIC[op.name](ctx, op, *map(_for_addresses, operands)) if op.name in SYMBOLIC else None
         dividend, divisor = operands
-        grows = _growth(dividend)
-        if grows is None or not isinstance(divisor, Uniform):
+        ends = intervals.of_index(tensor.operands[0])
+        if ends is None or not isinstance(divisor, Uniform):
             return None
-        assert isinstance(dividend, Affine)
-        b, first = ctx.b, ctx.b.resize(dividend.base, I64.width)
-        last = b.iadd(first, grows)
-        intervals.inside[id(tensor)] = Interval(first, last, LARGEST_INDEX + grows)
-        intervals.tests += [b.compare("OpULessThan", first, LARGEST_INDEX),  # so it is not below 0
-                            b.compare("OpSLessThan", last, b.resize(divisor.scalar, I64.width))]
+        b = ctx.b
+        intervals.inside[id(tensor)] = ends
+        intervals.tests += [b.compare("OpSGreaterThanEqual", ends.low, b.constant(I64, 0)),
+                            b.compare("OpSLessThan", ends.high, b.resize(divisor.scalar, I64.width))]
         return dividend
     affine = pointers.affine
     for term in pointers.terms:
@@ -95,16 +95,3 @@ def linear(ctx: Context, load: Operation, pointers: object
 def _for_addresses(index: Bound) -> Bound:
     """Of what has been extended, addresses take the affine form, as values.tensor.Affine says."""
     return replace(index, exact=None) if isinstance(index, Affine) else index
-
-
-def _growth(index: Bound) -> int | None:
-    """From the first element of an index to the last one, between which the others lie; None where that is
-    not known."""
-    if not isinstance(index, Affine) or index.exact is not None:
-        return None
-    grows = 0
-    for stride, extent in zip(index.strides, index.shape, strict=True):
-        if not isinstance(stride, int) or stride < 0:
-            return None
-        grows += stride * (extent - 1)
-    return grows
