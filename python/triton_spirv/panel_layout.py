@@ -5,6 +5,8 @@
     byte 8      i64: number of the launch, another one for each launch that has this memory
     byte 16     i64: bytes of a shelf
     byte 24     i64: where the first shelf is
+    byte 32     3 i32: programs along x, y and z, where the launch has all of them along x, in the order of
+                their numbers; else 0
     OWNERS      i64 a shelf: the thread that asks for it first; 0: none yet
     LOCKS       a line a shelf: i32, 1 while a program has it
     LABELS      labels_bytes(rounds) a shelf: what is known of the programs that had it (POLICY_BYTES: the
@@ -21,6 +23,8 @@ from __future__ import annotations
 import struct
 
 HEADER = struct.Struct("<iiqqq")
+
+GRID, GRID_AT = struct.Struct("<iii"), 32
 
 OWNERS, MOST_SHELVES = 64, 256
 LOCKS, LOCK_BYTES = 4096, 64

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +71,63 @@ def test_product(run, dtype, m, n, k, by_rows, together, monkeypatch: pytest.Mon
     kind = np.float64 if dtype == "bf16" else np.int64
     numeric.assert_same(numeric.array(out), (a.astype(kind) @ b.astype(kind)).astype(
         np.float32 if dtype == "bf16" else np.int32), signed_zeros=False)
+
+
+@triton.jit
+def batches(a_ptr, b_ptr, c_ptr, places_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """Products of whole blocks, and of each program where it is and how many there are."""
+    rows, columns, batch = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+    m, n, k = rows * BM + tl.arange(0, BM), columns * BN + tl.arange(0, BN), tl.arange(0, BK)
+    a, b = a_ptr + batch * M * K + m[:, None] * K, b_ptr + batch * K * N + n[None, :]
+    total = tl.zeros([BM, BN], tl.float32)
+    for done in range(0, K, BK):
+        total = tl.dot(tl.load(a + (done + k)[None, :]), tl.load(b + (done + k)[:, None] * N), total)
+    tl.store(c_ptr + batch * M * N + m[:, None] * N + n[None, :], total)
+    across, down = tl.num_programs(0), tl.num_programs(1)
+    place = places_ptr + 6 * ((batch * down + columns) * across + rows)
+    tl.store(place, rows)
+    tl.store(place + 1, columns)
+    tl.store(place + 2, batch)
+    tl.store(place + 3, across)
+    tl.store(place + 4, down)
+    tl.store(place + 5, tl.num_programs(2))
+
+
+@pytest.mark.parametrize("along_x", [False, True])
+def test_programs_along_x(run, along_x, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The launcher may put all of a grid there; on the device it does in the first launch."""
+    monkeypatch.setattr(launch, "ALONG_X", along_x)
+    (x, y, z), k = (4, 3, 2), 64
+    m, n = 16 * x, 32 * y
+    a, b = numeric.whole((z, m, k), "bf16", 0), numeric.whole((z, k, n), "bf16", 1)
+    out, places = numeric.poisoned((z, m, n), "f32"), numeric.poisoned((z, y, x, 6), "i32")
+    kernel = run(batches, (x, y, z), numeric.tensor(a, "bf16"), numeric.tensor(b, "bf16"), out, places,
+                 m, n, k, 16, 32, 32)
+    assert "kept for the next program" in kernel.asm["plan"]
+    numeric.assert_same(numeric.array(out), (a @ b).astype(np.float32), signed_zeros=False)
+    found = numeric.array(places)
+    assert np.array_equal(found[..., :3], np.stack(np.indices((z, y, x))[::-1], axis=-1))
+    assert (found[..., 3:] == (x, y, z)).all()
+
+
+@pytest.mark.parametrize("grid", [(4, 3, 2), (4, 1, 1), (1, 5, 1), (1, 1, 3), (0, 2, 2)], ids=str)
+def test_sizes_of_programs_along_x(grid: tuple[int, int, int]) -> None:
+    memory = panels.taken(2, lambda arguments: False, ())
+    assert memory is not None
+    sizes = (ctypes.c_uint8 * 24)()
+    local = (2, 1, 1)
+    struct.pack_into("<3Q", sizes, 0, *(size * items for size, items in zip(grid, local, strict=True)))
+    before = bytes(sizes)
+    memory.place_along_x(sizes, local)
+    said = layout.GRID.unpack_from(memory._memory, layout.GRID_AT)
+    if grid[1] * grid[2] > 1 and grid[0]:
+        assert said == grid and struct.unpack("<3Q", sizes) == (2 * np.prod(grid), 1, 1)
+    else:
+        assert said == (0, 0, 0) and bytes(sizes) == before
+    panels.given_back(memory)
+    again = panels.taken(2, lambda arguments: False, ())
+    assert again is memory and layout.GRID.unpack_from(again._memory, layout.GRID_AT) == (0, 0, 0)
+    panels.given_back(again)
 
 
 @triton.jit

@@ -27,6 +27,8 @@ PRINT_WORDS = 1 << 14
 SHELF_ROUNDS, SHELF = 4, 1 << 16
 #: Where memory of the machine's own lies.
 HIDDEN = 0x7A00_0000_0000
+#: Do programs that keep panels lie along x, in the order of their ids?
+ALONG_X = False
 
 _programs: dict[tuple[bytes, frozenset[int]], Program] = {}
 
@@ -76,11 +78,15 @@ def run(made: Artifact | bytes, grid: int | Sequence[int], arguments: Sequence[A
     for number in range(orders if place[0] * place[1] * place[2] else 0):
         order = POLICIES[min(number, len(POLICIES) - 1)]
         space = GlobalSpace([(start, data.copy(), name) for start, data, name in memories], unknown)
-        hidden = [space.add(HIDDEN + i * (1 << 32), _hidden(name, overflow), name).start
+        x, y, z = int(place[0]), int(place[1]), int(place[2])
+        along_x = ALONG_X and "panel_buffer" in artifact.hidden
+        said = (x, y, z) if along_x else (0, 0, 0)
+        hidden = [space.add(HIDDEN + i * (1 << 32), _hidden(name, overflow, said), name).start
                   for i, name in enumerate(artifact.hidden)]
         parameters = _parameters(program, artifact, [*values, *hidden], space)
-        one = Run(program, (int(place[0]), int(place[1]), int(place[2])), lanes, space, parameters, findings,
-                  order, seed * 1000 + number, together)
+        launched = (x * y * z, 1, 1) if along_x else (x, y, z)
+        one = Run(program, launched, lanes, space, parameters, findings, order, seed * 1000 + number,
+                  together)
         one.execute()
         results.append(space)
         if (program.local_size == 1 and not together) or "no-end" in findings.kinds:
@@ -132,23 +138,25 @@ def _of_array(array: Any) -> tuple[int, int, Any]:
     return start, start, array.reshape(-1).view(np.uint8)
 
 
-def _hidden(name: str, overflow: int) -> Any:
+def _hidden(name: str, overflow: int, along_x: tuple[int, int, int]) -> Any:
     if name == "print_buffer":
         words = np.zeros(2 + PRINT_WORDS, np.uint32)
         words[1] = PRINT_WORDS
         return words.view(np.uint8)
     if name == "panel_buffer":
-        return _shelves()
+        return _shelves(along_x)
     return np.zeros(overflow if name == "overflow_buffer" else 4 * assert_layout.WORDS, np.uint8)
 
 
-def _shelves() -> Any:
-    """Room for two programs at a time, of which owners and labels are what they have to be, and no more."""
+def _shelves(along_x: tuple[int, int, int]) -> Any:
+    """Room for two programs at a time, of which owners and labels are what they have to be, and no more.
+    along_x: the grid, if programs lie there, else zeros."""
     first = -(-panel_layout.shelves_at(2, SHELF_ROUNDS) // 64) * 64
     held = np.zeros(first + 2 * SHELF, np.uint8)
     held[panel_layout.LABELS:] = 0xA5
     held[:panel_layout.HEADER.size] = np.frombuffer(
         panel_layout.HEADER.pack(2, SHELF_ROUNDS, 7, SHELF, first), np.uint8)
+    panel_layout.GRID.pack_into(held, panel_layout.GRID_AT, *along_x)
     return held
 
 

@@ -119,6 +119,13 @@ class Environment(MatrixUnits, MaskedAccess, Atomics):
         """
         raise NotImplementedError  # environments of devices where one work-item runs a program
 
+    def place_along_x(self, is_said: Value, grid: Value) -> None:
+        """Let the launcher put all programs along x, in the order of their ids; at the entry. grid: the i64
+        address of how many there are along each axis, three i32, where `is_said` holds; 0 where they are
+        launched as they are.
+        """
+        raise NotImplementedError  # environments of devices where one work-item runs a program
+
     @abstractmethod
     def ticks(self) -> Value:
         """i64: a clock that runs at the device's own rate, on a CPU that of its time stamp counter."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import panel_layout
 from ..environment.base import Environment, Parameter
 from ..facts.kept_panels import keeping_product, reads_apart
 from ..facts.program_waits import waits
@@ -83,10 +84,18 @@ class LaunchContract:
         """The values of `hidden_parameters`, in order."""
         self.hidden = {p.name: register for p, register in zip(parameters, registers, strict=True)}
         self._env.print_buffer = self.hidden.get("print_buffer")
+        if "panel_buffer" in self.hidden:
+            self._place_along_x(self._env.address(self.hidden["panel_buffer"]))
         if "ticket_buffer" in self.hidden:
             self._env.draw_program(self.hidden["ticket_buffer"])
         if "overflow_buffer" in self.hidden:
             self._env.place_overflow(self.hidden["overflow_buffer"])
+
+    def _place_along_x(self, memory: Register) -> None:
+        """As the launcher says in the memory that panels are kept in."""
+        env, b = self._env, self._env.b
+        is_there = b.compare("OpINotEqual", env.load(env.pointer(memory, I32), 1), 0)
+        env.place_along_x(is_there, b.iadd(memory, panel_layout.GRID_AT))
 
     def of_pitch(self, factor: int, parameter: Register | None, least: int) -> tuple[Requirement, ...] | None:
         """What the launcher must be asked for factor * parameter, a pitch, to be `least` bytes or more; None

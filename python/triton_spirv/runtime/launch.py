@@ -71,6 +71,8 @@ class Kernel:
         #: most programs of a launch that is known to be short
         self._known = 0
         self._text = running_kernels.text(artifact.entry, artifact.place)
+        #: where signal handlers find the kernel's name (running_kernels.py)
+        self.text_address = ctypes.addressof(self._text)
         self._keeps = "panel_buffer" in artifact.hidden and self.shared
         self._overlap = sharing(artifact.written, [p.type == "ptr" for p in artifact.parameters])
         self.pace = Pace(lambda: 0, lambda programs: None, lambda programs, nanoseconds: None, lambda: 0)
@@ -206,11 +208,6 @@ class Kernel:
             values[len(arguments) + self.artifact.hidden.index("panel_buffer")] = found.address
         return found
 
-    @property
-    def text_address(self) -> int:
-        """Where signal handlers find the kernel's name (running_kernels.py)."""
-        return ctypes.addressof(self._text)
-
     def _leave(self, state: ThreadState) -> None:
         """Enqueue and return: all that the kernel works on is on the device."""
         library, queue = self.context.device.library, self.context.queue
@@ -232,7 +229,9 @@ class Kernel:
         enqueue = partial(library.clEnqueueNDRangeKernel, queue, state.kernel.handle, 3, None, state.sizes,
                           ctypes.addressof(self.local), 0, None, event)
         finish: Callable[[], int] = partial(library.clFinish, queue)
-        running_kernels.enter(state.place, ctypes.addressof(self._text))
+        running_kernels.enter(state.place, self.text_address)
+        if state.panels is not None:
+            state.panels.place_along_x(state.buffer, self.artifact.local_size)
         try:
             if not state.may_wait:
                 finish = waiting.begun(lambda: enqueue() or library.clFinish(queue))

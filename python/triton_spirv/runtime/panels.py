@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import struct
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
+from math import prod
 
 from .. import panel_layout as layout
 
@@ -22,6 +24,9 @@ LARGE_PAGE = 2 << 20
 
 #: Threads that run programs besides those of the device.
 OTHERS = 2
+
+#: clEnqueueNDRangeKernel's sizes
+_SIZES = struct.Struct("<3Q")
 
 #: No memory, as kernels see it.
 _nothing = ctypes.c_uint32(0)
@@ -52,6 +57,16 @@ class Panels:
         ctypes.memset(self.address + layout.OWNERS, 0, 8 * self.shelves)
         ctypes.memset(self.address + layout.LOCKS, 0, layout.LOCK_BYTES * self.shelves)
         layout.HEADER.pack_into(self._memory, 0, self.shelves, ROUNDS, next(_numbers), SHELF, self._first)
+        layout.GRID.pack_into(self._memory, layout.GRID_AT, 0, 0, 0)
+
+    def place_along_x(self, sizes: ctypes.Array[ctypes.c_uint8], local: Sequence[int]) -> None:
+        """Let the driver run neighbours along x one after the other, which have the same right operand: it
+        walks a grid of two dimensions in squares. sizes: of a launch, three of 64 bits; then all programs are
+        along x."""
+        programs = [size // items for size, items in zip(_SIZES.unpack_from(sizes), local, strict=True)]
+        if prod(programs) > programs[0]:
+            layout.GRID.pack_into(self._memory, layout.GRID_AT, *programs)
+            _SIZES.pack_into(sizes, 0, prod(programs) * local[0], *local[1:])
 
 
 def taken(threads: int, shares: Callable[[Sequence[object]], bool], arguments: Sequence[object]

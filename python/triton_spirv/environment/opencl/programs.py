@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...spirv.builder import I32, Builder
+from ...spirv.control import IfElse
 from ...spirv.module import Function, Value
 from ...spirv.types import Int, Pointer, Type, Vector, Void
 from ...target import Target
@@ -22,7 +25,9 @@ class OpenCLPrograms(OpenCLTileRegisters):
         self._builtins: dict[str, Value] = {}
         self._coordinates: dict[tuple[str, int], Value] = {}
         self._read: set[tuple[str, int]] = set()  # of PLACES, by what they count and axis
-        self._drawn: tuple[Value, Value, Value] | None = None
+        #: of this program, where the work-group's place does not say so; and of the grid
+        self._drawn: Sequence[Value] | None = None
+        self._grid: Sequence[Value] | None = None
 
     @property
     def _size_type(self) -> Int:
@@ -124,13 +129,35 @@ class OpenCLPrograms(OpenCLTileRegisters):
         return self._parameter("program", axis) or self._coordinate("WorkgroupId", axis)
 
     def draw_program(self, counter: Value) -> None:
-        b, across, down = self.b, self.num_programs(0), self.num_programs(1)
-        number = self.atomic("add", counter, b.constant(I32, 1), "gpu", "relaxed")
+        number = self.atomic("add", counter, self.b.constant(I32, 1), "gpu", "relaxed")
+        self._drawn = self._program_at(number, self.num_programs(0), self.num_programs(1))
+
+    def _program_at(self, number: Value, across: Value, down: Value) -> Sequence[Value]:
+        """The program of a number, in the order of their ids."""
+        b = self.b
         rows = b.binary("OpUDiv", number, across)
-        self._drawn = (b.binary("OpUMod", number, across), b.binary("OpUMod", rows, down),
-                       b.binary("OpUDiv", rows, down))
+        return (b.binary("OpUMod", number, across), b.binary("OpUMod", rows, down),
+                b.binary("OpUDiv", rows, down))
+
+    def place_along_x(self, is_said: Value, grid: Value) -> None:
+        b = self.b
+        own = [self.program_id(axis) for axis in range(3)]
+        programs = [self.num_programs(axis) for axis in range(3)]
+        said = IfElse(b.module, is_said)
+        with said.then():
+            said.yield_([self.load(self.pointer(b.iadd(grid, 4 * axis), I32), 1) for axis in range(3)])
+        with said.otherwise():
+            said.yield_([b.constant(I32, 0)] * 3)
+        along_x = IfElse(b.module, b.compare("OpINotEqual", said.results[0], 0))
+        with along_x.then():
+            along_x.yield_([*self._program_at(own[0], *said.results[:2]), *said.results])
+        with along_x.otherwise():
+            along_x.yield_([*own, *programs])
+        self._drawn, self._grid = along_x.results[:3], along_x.results[3:]
 
     def num_programs(self, axis: int) -> Value:
+        if self._grid:
+            return self._grid[axis]
         return self._parameter("programs", axis) or self._coordinate("NumWorkgroups", axis)
 
     def _parameter(self, counted: str, axis: int) -> Value | None:
