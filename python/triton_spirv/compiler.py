@@ -171,6 +171,7 @@ def _compiled(text: str, target: Target, num_warps: int, options: dict[str, Any]
     ctx.launch.reports = watches_lanes
     races = SharedRaces(b, env, len(parameters), len(sites)) if watches_lanes else None
     hidden = ctx.launch.hidden_parameters(module)
+    ctx.later_uses.reading_together = ctx.launch.joined
     bound = env.begin_kernel(name, parameters + hidden, local_size)
     for value, register in zip(kernel.regions[0].entry.arguments, bound, strict=False):
         ctx.bindings.bind(value, register)

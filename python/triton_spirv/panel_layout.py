@@ -7,7 +7,7 @@
     byte 24     i64: where the first shelf is
     byte 32     3 i32: programs along x, y and z, where the launch has all of them along x, in the order of
                 their numbers; else 0
-    OWNERS      i64 a shelf: the thread that asks for it first; 0: none yet
+    OWNERS      i64 a shelf: the thread, and which product, it is for; 0: none yet
     LOCKS       a line a shelf: i32, 1 while a program has it
     LABELS      labels_bytes(rounds) a shelf: what is known of the programs that had it (POLICY_BYTES: the
                 launch, is keeping in doubt, the last panel), then what each round's panel is (LABEL_BYTES:
@@ -25,6 +25,9 @@ import struct
 HEADER = struct.Struct("<iiqqq")
 
 GRID, GRID_AT = struct.Struct("<iii"), 32
+
+#: products of a loop that keep panels, at most
+PRODUCTS = 2
 
 OWNERS, MOST_SHELVES = 64, 256
 LOCKS, LOCK_BYTES = 4096, 64

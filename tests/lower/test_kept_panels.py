@@ -19,7 +19,7 @@ from lower.test_dot_tile_registers import BUILD
 from machine import launch
 from triton_spirv import compile as compile_text
 from triton_spirv import panel_layout as layout
-from triton_spirv.facts.kept_panels import keeping_product
+from triton_spirv.facts.kept_panels import MOST, keeping_products
 from triton_spirv.ir import parse
 from triton_spirv.layout import row_major
 from triton_spirv.lower.plan.records import FoundPanel, Plan
@@ -267,16 +267,22 @@ ATOMIC = "%old_ = tt.atomic_rmw add, relaxed, gpu, %c, %one : (!tt.ptr<i32>, i32
 TWICE = "%other = tt.dot %x, %y, %new : tensor<16x32xi8> * tensor<32x32xi8> -> tensor<16x32xi32>"
 
 
+BESIDE = """%more = tt.load %bp_ : tensor<32x32x!tt.ptr<i8>>
+      %other = tt.dot %x, %more, %old : tensor<16x32xi8> * tensor<32x32xi8> -> tensor<16x32xi32>"""
+
+THIRD = BESIDE.replace("more", "third").replace("other", "last")
+
+
 @pytest.mark.parametrize(("changes", "keeps"), [
     ({}, True), ({"behind": STORE}, True),
     ({"before": STORE}, False), ({"inside": STORE}, False), ({"again": STORE}, False),
     ({"behind": ATOMIC}, False), ({"how": " {isVolatile = true}"}, False),
-    ({"again": TWICE}, False),
+    ({"again": TWICE}, False), ({"again": BESIDE}, True), ({"again": BESIDE + THIRD}, False),
 ], ids=str)
 def test_who_keeps(changes: dict[str, str], keeps: bool) -> None:
     """Nobody who writes before the loop ends, tells others something, or multiplies the operand twice."""
     kernel = parse(text(**changes)).entry
-    assert (keeping_product(kernel) is not None) == keeps
+    assert bool(keeping_products(kernel)) == keeps
     artifact = compile_text(text(**changes), TARGET)
     assert artifact.hidden == (("panel_buffer",) if keeps else ())
     assert ("kept for the next program" in artifact.plan) == keeps
@@ -316,7 +322,7 @@ def test_each_launch_has_memory_and_a_number_of_its_own() -> None:
     assert first is not None and second is not None and first is not second
     heads = [layout.HEADER.unpack_from(each._memory) for each in (first, second)]
     # others in this process may have taken larger ones
-    assert heads[0][0] >= 2 + panels.OTHERS and heads[0][2] != heads[1][2]
+    assert heads[0][0] >= (2 + panels.OTHERS) * layout.PRODUCTS and heads[0][2] != heads[1][2]
     for shelf in range(heads[0][0]):  # inside of the memory, behind the labels, apart from each other
         start = heads[0][4] + shelf * heads[0][3]
         assert layout.shelves_at(heads[0][0], heads[0][1]) <= start <= len(first._memory) - heads[0][3]
@@ -327,7 +333,7 @@ def test_each_launch_has_memory_and_a_number_of_its_own() -> None:
     assert again is first and layout.HEADER.unpack_from(again._memory)[2] > heads[1][2]
     for place in (layout.OWNERS, layout.LOCKS):
         assert again._memory[place:place + 8] == bytes(8)
-    assert panels.taken(2, lambda arguments: True, ()) is None
+    assert panels.taken(2, lambda arguments: True, ()) is None and layout.PRODUCTS == MOST
     panels.given_back(first)
     panels.given_back(second)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import triton
 import triton.language as tl
-from triton_spirv.facts.kept_panels import keeping_product, reads_apart
+from triton_spirv.facts.kept_panels import keeping_products, reads_apart
 from triton_spirv.facts.running_sums import only_adds
 from triton_spirv.ir import parse
 from triton_spirv.lower.plan.records import Plan, Product
@@ -101,6 +101,83 @@ def test_product(run, mode, m, n, k, depth, end, hole, right_hole, adds) -> None
 def test_long_rounds(run, mode: str, k: int, depth: int) -> None:
     """Some are multiplied before the last one, and those of 512 steps one by one."""
     test_product(run, mode, 64, 64, k, depth, k, -1, -1, False)
+
+
+@triton.jit
+def gated(a_ptr, other_ptr, b_ptr, c_ptr, left_ptr, right_ptr, M, N, K, hole, BM: tl.constexpr,
+          BN: tl.constexpr, BK: tl.constexpr, SAME: tl.constexpr, WHOLE: tl.constexpr,
+          TOGETHER: tl.constexpr):
+    """Two products in a loop, of one left operand or two; round `hole` of the second right one is 0. Their
+    sums, or TOGETHER what is computed of both."""
+    rows, columns = tl.program_id(0), tl.program_id(1)
+    m, n, k = rows * BM + tl.arange(0, BM), columns * BN + tl.arange(0, BN), tl.arange(0, BK)
+    first = tl.zeros([BM, BN], tl.float32)
+    second = tl.zeros([BM, BN], tl.float32)
+    inside = (m[:, None] < M) & (n[None, :] < N)
+    for done in range(0, K, BK):
+        d = done + k
+        left = True if WHOLE else (m[:, None] < M) & (d[None, :] < K)
+        right = True if WHOLE else (d[:, None] < K) & (n[None, :] < N)
+        x = tl.load(a_ptr + m[:, None] * K + d[None, :], mask=left, other=0)
+        z = x if SAME else tl.load(other_ptr + m[:, None] * K + d[None, :], mask=left, other=0)
+        first = tl.dot(x, tl.load(b_ptr + d[:, None] * N + n[None, :], mask=right, other=0), first)
+        second = tl.dot(z, tl.load(c_ptr + d[:, None] * N + n[None, :], mask=right & (done != hole * BK),
+                                   other=0), second)
+    places = m[:, None] * N + n[None, :]
+    if TOGETHER:
+        tl.store(left_ptr + places, first * 3 + second, mask=inside)
+    else:
+        tl.store(right_ptr + places, second, mask=inside)
+        tl.store(left_ptr + places, first, mask=inside)
+
+
+@pytest.mark.parametrize("m, n, k, depth, hole, same, together", [
+    (64, 64, 96, 32, -1, True, True), (128, 64, 80, 16, -1, False, False), (64, 128, 48, 16, 1, True, False),
+    (60, 50, 50, 16, -1, True, True), (60, 50, 48, 16, -1, False, True), (64, 64, 80, 16, 2, False, False),
+    (64, 64, 48, 16, 2, True, False), (64, 64, 768, 256, -1, True, False), (64, 64, 32, 32, 0, False, True)])
+def test_two_products(run, mode, m, n, k, depth, hole, same, together) -> None:
+    """Each waits for itself, and has panels of its own."""
+    a, other = numeric.whole((m, k), "f32", 0), numeric.whole((m, k), "f32", 1)
+    b, c = numeric.whole((k, n), "f32", 2), numeric.whole((k, n), "f32", 3)
+    outs = [numeric.poisoned((m, n), "f32") for _ in range(2)]
+    whole = m % 64 == n % 64 == k % depth == 0
+    given = [numeric.tensor(x, "f32") for x in (a, other, b, c)]
+    kernel = run(gated, (-(-m // 64), -(-n // 64)), *given, *outs, m, n, k, hole, 64, 64, depth, same, whole,
+                 together)
+    assert kernel.asm["plan"].count(said(mode, depth)) == 2
+    first = expected(a, b, depth, k, -1, -1)
+    second = expected(a if same else other, c, depth, k, -1, hole)
+    if together:
+        first = first * 3 + second
+    else:
+        numeric.assert_same(numeric.array(outs[1]), second.astype(np.float32), signed_zeros=False)
+    numeric.assert_same(numeric.array(outs[0]), first.astype(np.float32), signed_zeros=False)
+
+
+def test_a_left_operand_of_two_products_and_of_something_else(run) -> None:
+    """It is computed once, and kept for all."""
+    a, b = numeric.whole((64, 96), "f32", 0), numeric.whole((96, 64), "f32", 1)
+    out, sums = numeric.poisoned((64, 64), "f32"), numeric.poisoned((64,), "f32")
+    kernel = run(summed_too, (1,), numeric.tensor(a, "f32"), numeric.tensor(b, "f32"), out, sums, 96,
+                 64, 64, 32)
+    assert "together" not in kernel.asm["plan"]
+    numeric.assert_same(numeric.array(out), 3 * (a @ b), signed_zeros=False)
+    numeric.assert_same(numeric.array(sums), a.sum(axis=1), signed_zeros=False)
+
+
+@triton.jit
+def summed_too(a_ptr, b_ptr, c_ptr, sums_ptr, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    first, second = tl.zeros([BM, BN], tl.float32), tl.zeros([BM, BN], tl.float32)
+    sums = tl.zeros([BM], tl.float32)
+    for done in range(0, K, BK):
+        x = tl.load(a_ptr + m[:, None] * K + (done + k)[None, :])
+        y = b_ptr + (done + k)[:, None] * BN + n[None, :]
+        first = tl.dot(x, tl.load(y), first)
+        second = tl.dot(x, 2 * tl.load(y), second)
+        sums += tl.sum(x, axis=1)
+    tl.store(c_ptr + m[:, None] * BN + n[None, :], first + second)
+    tl.store(sums_ptr + m, sums)
 
 
 @triton.jit
@@ -271,8 +348,7 @@ module attributes {"ttg.num-warps" = 4 : i32} {
     (TEXT.replace("OUT", "%c").replace("yield %t", "yield %zero"), True, False)])
 def test_facts(text: str, apart: bool, adds: bool) -> None:
     module = parse(text)
-    found = keeping_product(module.entry)
-    assert found is not None
+    (found,) = keeping_products(module.entry)
     assert (reads_apart(module, found), only_adds(found)) == (apart, adds)
 
 

@@ -1,4 +1,4 @@
-"""Which product may find its packed right operand where an earlier program of the launch left it?
+"""Which products may find their packed right operands where an earlier program of the launch left them?
 
     for k in range(0, K, BK):
         y = tl.load(b + k * N)         the same memory in all programs of these columns
@@ -17,34 +17,40 @@ from ..ir.model import Operation
 from ..ir.module import Module
 from .pointers import pointer_roots, written_roots
 
+#: Products of a loop, at most.
+MOST = 2
 
-def keeping_product(kernel: Operation) -> Operation | None:
-    """The only product in the loops of a kernel, if it may find its right operand so."""
+
+def keeping_products(kernel: Operation) -> tuple[Operation, ...]:
+    """The products in the loops of a kernel, if they may find their right operands so: one, or two of the
+    same loop, as of a layer and its gate."""
     region = kernel.regions[0]
     if len(region.blocks) != 1:
-        return None
-    product: Operation | None = None
+        return ()
+    products: list[Operation] = []
     writes: list[Operation] = []
     for op in kernel.walk():
         if op.has("calls") or op.has("atomic") or op.has("waits") or op.has("watches") \
                 or op.attributes.get("isVolatile") or op.attributes.get("scope") \
                 or op.attributes.get("pure") is False:
-            return None
+            return ()
         if op.has("writes"):
             writes.append(op)
         if op.has("product") and op.parent_op is not None and op.parent_op.has("counts"):
-            if product is not None:
-                return None
-            product = op
-    if product is None or len(product.operands) > 3:  # it scales its operands
-        return None
-    load = product.b.defining_op
-    if load is None or not load.has("loads") or load.parent is not product.parent \
-            or len(product.b.type.shape) != 2 or len(product.b.uses) != 1:
-        return None
+            products.append(op)
+    if not 0 < len(products) <= MOST or any(each.parent is not products[0].parent for each in products) \
+            or not all(map(_is_loaded_once, products)):
+        return ()
     order = region.entry.operations
-    own = order.index(_outermost(kernel, product))
-    return product if all(order.index(_outermost(kernel, each)) > own for each in writes) else None
+    own = order.index(_outermost(kernel, products[0]))
+    return tuple(products) if all(order.index(_outermost(kernel, each)) > own for each in writes) else ()
+
+
+def _is_loaded_once(product: Operation) -> bool:
+    """Is the right operand loaded in the same round, for nothing but this product?"""
+    load = product.b.defining_op
+    return load is not None and load.has("loads") and load.parent is product.parent \
+        and len(product.operands) == 3 and len(product.b.type.shape) == 2 and len(product.b.uses) == 1
 
 
 def reads_apart(module: Module, product: Operation) -> bool:

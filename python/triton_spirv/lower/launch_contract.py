@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from .. import panel_layout
 from ..environment.base import Environment, Parameter
-from ..facts.kept_panels import keeping_product, reads_apart
+from ..facts.kept_panels import keeping_products, reads_apart
 from ..facts.program_waits import waits
+from ..facts.running_sums import only_adds
 from ..ir.dialects import OPERATIONS
 from ..ir.model import FloatType, Operation
 from ..ir.module import Module
@@ -45,7 +46,9 @@ class LaunchContract:
         self.overflows = False
         self.overflow_bytes = 0
         self.register_bytes = 0
-        self.reads_apart = False
+        #: products that leave what they have packed, and of these those whose rounds may wait
+        self.keeping: Sequence[Operation] = ()
+        self.joined: Sequence[Operation] = ()
 
     def hidden_parameters(self, module: Module) -> list[Parameter]:
         """Pointers that the runtime adds behind the user's arguments: the assert words, where the module
@@ -58,27 +61,28 @@ class LaunchContract:
         traits = {trait for name in names if name in OPERATIONS for trait in OPERATIONS[name].traits}
         loops = "loops" in traits or "waits" in traits  # as often as users decide
         types = {"check_buffer": I64}
-        keeping = self._keeping_product(module, names, traits)
-        self.reads_apart = keeping is not None and reads_apart(module, keeping)
+        self.keeping = self._keeping_products(module, names, traits)
+        self.joined = [each for each in self.keeping if self._target.joined_steps and _is_f32(each)
+                       and only_adds(each) and reads_apart(module, each)]
         wanted = {"check_buffer": self.reports or "ts.check_word" in names or "watches" in traits,
                   "assert_buffer": "tt.assert" in names or bool(target.loop_rounds and loops),
                   "print_buffer": "tt.print" in names and self._env.prints_to_buffer,
                   "ticket_buffer": not target.lanes and waits(module),
                   "overflow_buffer": self.overflows,
-                  "panel_buffer": keeping is not None}
+                  "panel_buffer": bool(self.keeping)}
         return [Parameter(name, "ptr", types.get(name, I32))
                 for name, is_wanted in wanted.items() if is_wanted]
 
-    def _keeping_product(self, module: Module, names: set[str], traits: set[str]) -> Operation | None:
-        """The product whose packed right operand programs may leave for the next ones, if there is one."""
+    def _keeping_products(self, module: Module, names: set[str], traits: set[str]) -> Sequence[Operation]:
+        """The products whose packed right operands programs may leave for the next ones, if there are any."""
         target = self._target
         if self.reports or "ts.check_word" in names or "watches" in traits \
                 or not target.optimises("kept-panels") or not (target.tile_registers or target.joined_steps):
-            return None
-        product = keeping_product(module.entry)
-        if product is None or target.tile_registers:
-            return product
-        return product if element_of(product.a.type) == FloatType("f32") else None  # its rounds may be joined
+            return ()
+        products = keeping_products(module.entry)
+        if target.tile_registers or all(map(_is_f32, products)):
+            return products
+        return ()  # rounds of others do not wait
 
     def bind_hidden(self, parameters: Sequence[Parameter], registers: Sequence[Register]) -> None:
         """The values of `hidden_parameters`, in order."""
@@ -109,3 +113,7 @@ class LaunchContract:
         """Which of the kernel's parameters a register is, perhaps as it is used in addresses; None: none."""
         is_widened = register.op == "OpSConvert"
         return self.parameters.get(self._module.converted_from(register) if is_widened else register.id)
+
+
+def _is_f32(product: Operation) -> bool:
+    return element_of(product.a.type) == FloatType("f32")

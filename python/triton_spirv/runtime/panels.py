@@ -39,10 +39,10 @@ _free: list[Panels] = []
 
 
 class Panels:
-    """A shelf for each thread that runs programs."""
+    """A shelf for each thread that runs programs, and each product of a loop."""
 
     def __init__(self, threads: int) -> None:
-        self.shelves = min(threads + OTHERS, layout.MOST_SHELVES)
+        self.shelves = min((threads + OTHERS) * layout.PRODUCTS, layout.MOST_SHELVES)
         head = layout.shelves_at(self.shelves, ROUNDS)
         # a forked child has launches with the same numbers, so it must not see the parent's panels
         self._memory = mmap.mmap(-1, head + LARGE_PAGE + self.shelves * SHELF, access=mmap.ACCESS_COPY)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...facts.destinations import only_store
-from ...facts.kept_panels import keeping_product
+from ...facts.kept_panels import keeping_products
 from ...facts.running_sums import only_adds, sums_from_zero
 from ...ir.model import Operation, Value
 from .records import (
@@ -125,7 +125,7 @@ class _Arrays:
 
     def found_panels(self, product: Operation) -> None:
         """May programs find what others have packed for a product?"""
-        if keeping_product(self.kernel) is not product:
+        if product not in keeping_products(self.kernel):
             self.found.append(f"{called(product)} multiplies what an earlier program has packed, which may "
                               "be something else")
 

@@ -7,9 +7,10 @@ with which strides. A later program of the launch that has the shelf, and would 
 multiplies that (facts/kept_panels.py says why that is the same).
 
 A program has a shelf while it packs and multiplies, one round of its loop, or several (waiting_rounds.py); by
-an atomic exchange nobody else has it meanwhile. It asks for that of its own thread first, which it tells by
-where its stack is: a wrong guess costs time, and nothing else. Where there is none, or no room for the round,
-or where a mask does not hold everywhere, it packs into an array of its own.
+an atomic exchange nobody else has it meanwhile. It asks for that of its own thread first, one for each
+product of the loop. It tells the thread by where its stack is: a wrong guess costs time, and nothing else.
+Where there is none, or no room for the round, or where a mask does not hold everywhere, it packs into an
+array of its own.
 
 Programs in an order in which neighbours have other columns find nothing, and a shelf is further away than an
 array that is used again and again. So a shelf whose first panel nobody has found is not filled again before
@@ -25,7 +26,6 @@ from math import prod
 
 from ... import panel_layout as layout
 from ...dataclass import dataclass
-from ...facts.kept_panels import keeping_product
 from ...ir.model import Operation
 from ...spirv.builder import I32, I64, with_width
 from ...spirv.control import For, IfElse, if_
@@ -123,10 +123,7 @@ def kept_right(ctx: Context, op: Operation, right: Operand, staging: str, panel:
             or not staging.startswith("panels"):
         return None
     load = right.tensor
-    kernel = op
-    while kernel.parent_op is not None and not kernel.has("function"):
-        kernel = kernel.parent_op
-    if keeping_product(kernel) is not op or not isinstance(load, Deferred) or load.evaluated is not None \
+    if op not in ctx.launch.keeping or not isinstance(load, Deferred) or load.evaluated is not None \
             or not load.operation.has("loads") or load.operation is not op.b.defining_op:
         return None
     found = _panel(ctx, op, right, load, panel, least)
@@ -134,7 +131,7 @@ def kept_right(ctx: Context, op: Operation, right: Operand, staging: str, panel:
         return None
     compute_before(ctx, op, right.inputs(ctx.layouts.default(right.shape)))
     private = ctx.arrays.allocate(packed_shape(right, panel), right.target)
-    shelf = _Shelf.of(ctx, found, private, waiting)
+    shelf = _Shelf.of(ctx, found, private, waiting, ctx.launch.keeping.index(op))
     block = _packed(ctx, op, right, staging, panel, fetches, found, shelf)
     shelved = None
     if waiting is not None:
@@ -196,8 +193,8 @@ class _Shelf:
     number: Register
 
     @staticmethod
-    def of(ctx: Context, panel: Panel, private: Stored, waiting: Waiting | None) -> _Shelf:
-        """Take one, unless rounds wait on one."""
+    def of(ctx: Context, panel: Panel, private: Stored, waiting: Waiting | None, product: int) -> _Shelf:
+        """Take one, unless rounds wait on one. product: which one of the loop's it is for."""
         b, env = ctx.b, ctx.env
         base = env.address(ctx.launch.hidden[BUFFER])
         shelves = env.load(env.pointer(base, I32), 1)
@@ -210,7 +207,7 @@ class _Shelf:
                 b.compare("OpULessThan", panel.round, rounds),
                 b.compare("OpULessThanEqual", b.imul(b.iadd(panel.round, 1), panel.bytes), size))
             number = _held(ctx, waiting, fits, lambda: _taken(
-                ctx, base, b.select(fits, shelves, b.constant(I32, 0))))
+                ctx, base, b.select(fits, shelves, b.constant(I32, 0)), product))
             branch.yield_([number, rounds, launch, size, first])
         with branch.otherwise():
             branch.yield_([b.constant(I64, -1), zero, zero, zero, zero])
@@ -263,13 +260,14 @@ def _held(ctx: Context, waiting: Waiting | None, fits: Register, taken: Callable
     return branch.results[0]
 
 
-def _taken(ctx: Context, base: Register, shelves: Register) -> Register:
-    """i64: the number of this thread's shelf among so many, -1 where it has none, or another program has
-    it."""
+def _taken(ctx: Context, base: Register, shelves: Register, product: int) -> Register:
+    """i64: the number of this thread's shelf for a product among so many, -1 where it has none, or another
+    program has it."""
     b, env = ctx.b, ctx.env
     here = b.module.variable(I32)
     b.emit("OpStore", here, b.constant(I32, 0))
-    me = b.ior(b.lshr(env.address(here), STACK_SHIFT), 1)
+    me = b.iadd(b.imul(b.lshr(env.address(here), STACK_SHIFT), 2 * layout.PRODUCTS),
+                2 * product + 1)
     none = b.constant(I64, -1)
     loop = For(b.module, b.constant(I32, 0), shelves, b.constant(I32, 1), carried=[none],
                control="DontUnroll")

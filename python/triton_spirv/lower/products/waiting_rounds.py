@@ -14,6 +14,9 @@ in the same order as they would be one by one. That takes:
   apart from what is still to be read;
 - sums that nothing but the product asks for in the loop (facts/running_sums.py).
 
+Two products of a loop, as of a layer and its gate, wait each for itself, with a shelf each. A left operand
+that both have is read where it lies by both.
+
 The label of a round on its shelf says where its left operand lies. A round whose left operand is not whole in
 memory, or which has no place on the shelf, does not wait, and those that do are multiplied first.
 """
@@ -26,8 +29,7 @@ from functools import reduce
 
 from ... import panel_layout as layout
 from ...dataclass import dataclass
-from ...facts.running_sums import only_adds
-from ...ir.model import Operation, bits_of
+from ...ir.model import Operation
 from ...spirv.builder import I32, I64
 from ...spirv.control import IfElse, if_
 from ...spirv.module import Value as Register
@@ -58,9 +60,8 @@ def rounds_of(ctx: Context, op: Operation, plan: Product, here: InMemory, left: 
     in panels of so many columns. None where rounds do not wait."""
     (rows, depth), target = left.shape[-2:], ctx.target
     most = max(1, target.joined_steps // depth)
-    if not target.joined_steps or rows < LEAST_ROWS or bits_of(left.target) > 32 \
-            or plan.tile[1] != target.accumulators[1] * target.vector_width or panel != plan.tile[1] \
-            or not ctx.launch.reads_apart or not only_adds(op) or ctx.kernel.stops_rounds:
+    if op not in ctx.launch.joined or rows < LEAST_ROWS or ctx.kernel.stops_rounds \
+            or plan.tile[1] != target.accumulators[1] * target.vector_width or panel != plan.tile[1]:
         return None
     waiting = Waiting.of(ctx, most)
     nobody, staging = SpreadFetches(shares=1), staging_of_right(ctx, right)

@@ -15,6 +15,8 @@ class LaterUses:
 
     def __init__(self, bindings: Bindings) -> None:
         self._bindings = bindings
+        #: products that may read their left operand where it lies: none computes it for those that do, too
+        self.reading_together: Collection[Operation] = ()
 
     def needs(self, node: Deferred, op: Operation | None, kept: Collection[Deferred] = ()) -> bool:
         """Will an operation other than `op` ask for the node again, directly or through what is not kept, now
@@ -25,6 +27,8 @@ class LaterUses:
         frame = self._bindings.frame
         waiting = _users(node)
         seen = {op}
+        if op is not None and op in self.reading_together:
+            seen |= {each for each in self.reading_together if each.operands[0] is op.operands[0]}
         while waiting:
             user = waiting.pop()
             if user in seen:
