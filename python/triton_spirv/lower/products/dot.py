@@ -39,13 +39,15 @@ from .fma import product_in_lanes
 from .grouped import Grouped, grouped, grouped_for_tiles
 from .in_memory import InMemory, in_memory
 from .in_place import in_place
-from .inner_products import InnerProducts, inner_products
+from .inner_products import inner_products
 from .last_round import Straight, straight_to_memory
 from .micro_kernel import Kernel, kernel_of
+from .one_row import OneRow
 from .operand import Block, Operand, Plain, compute_before, stage_left, stage_right
 from .pairs import either_way, pairs
 from .panels import multiply, multiply_few
 from .rounds import Rounds
+from .row_in_place import row_in_place
 from .tile_product import Begun, normal_sums, product_on_tile_registers
 from .tiles import Tiles
 from .waiting_rounds import rounds_of
@@ -90,9 +92,11 @@ def whole_product(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor, 
 
 
 def row_by_columns(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor) -> Stored | None:
-    """The same as inner products where nothing but the first row is stored, which is found out when the
-    kernel runs; None where it never is."""
-    found = None if ctx.layouts.of(op.results[0].type).lane else inner_products(ctx, op, a, b)
+    """The same where nothing but the first row is stored, which is found out when the kernel runs; None where
+    it never is, or the right operand is put into panels even so."""
+    if ctx.layouts.of(op.results[0].type).lane:
+        return None
+    found = inner_products(ctx, op, a, b) or row_in_place(ctx, op, a, b)
     if found is None:
         return None
     if grouped_for_tiles(ctx, a, b, F32) is not None:
@@ -106,7 +110,7 @@ def row_by_columns(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor)
     return into.array
 
 
-def _row_or_tiles(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor, found: InnerProducts
+def _row_or_tiles(ctx: Context, op: Operation, a: Tensor, b: Tensor, c: Tensor, found: OneRow
                   ) -> Stored:
     """The same where tile registers multiply what is no row. These would clear denormal sums."""
     begun = Begun.of(ctx, op, c, normal_sums(ctx, op, a, c))
