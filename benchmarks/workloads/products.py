@@ -17,11 +17,11 @@ BLOCKS = ((256, 512, 512), (256, 512, 128), (256, 512, 64), (128, 512, 128), (25
           (32, 64, 64), (16, 128, 64), (16, 512, 64), (16, 64, 64), (16, 512, 16), (16, 1024, 16),
           (16, 2048, 16))
 
-#: the same for kernels with a bias or a gate
+#: the same for kernels with a bias, a gate or remainders
 MLP_BLOCKS = triton.autotune(
     [triton.Config({"BM": m, "BN": n, "BK": k}) for m, n, k in (
-        (256, 256, 128), (256, 128, 64), (128, 256, 64), (128, 128, 64), (128, 64, 64), (64, 128, 64),
-        (64, 64, 64))], ["M", "N", "K"])
+        (256, 256, 512), (256, 256, 128), (256, 128, 64), (128, 256, 64), (128, 128, 512), (128, 128, 64),
+        (128, 64, 64), (64, 128, 512), (64, 128, 64), (64, 64, 64))], ["M", "N", "K"])
 
 
 def no_larger(configs: list[triton.Config], given: dict[str, Any], **_: Any) -> list[triton.Config]:
@@ -83,7 +83,7 @@ def matmul(m: int, n: int, k: int, dtype: torch.dtype = torch.float32, batch: in
 
 
 @triton.autotune([triton.Config({"BM": 16, "BN": n, "BK": k}) for n, k in (
-    (64, 64), (128, 64), (512, 64), (64, 256), (32, 512), (32, 1024))], ["M", "N", "K"])
+    (64, 64), (128, 64), (512, 64), (64, 256), (32, 512), (32, 1024), (64, 1024))], ["M", "N", "K"])
 @triton.jit
 def linear_kernel(x_ptr, weight_ptr, y_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     """y = x weight^T, as a linear layer has its weight: [N, K]."""

@@ -299,6 +299,30 @@ def test_memory_that_two_arguments_name(moved: int) -> None:
 
 
 @triton.jit
+def limited(a_ptr, b_ptr, c_ptr, N, K, limit, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rows, columns = tl.program_id(0), tl.program_id(1)
+    m, n, k = rows * BM + tl.arange(0, BM), columns * BN + tl.arange(0, BN), tl.arange(0, BK)
+    total = tl.zeros([BM, BN], tl.float32)
+    for done in range(0, K, BK):
+        x = tl.load(a_ptr + m[:, None] * K + (done + k)[None, :])
+        total = tl.dot(x, tl.load(b_ptr + (done + k)[:, None] * N + n[None, :]), total)
+    tl.store(c_ptr + m[:, None] * N + n[None, :], tl.minimum(total, limit), mask=m[:, None] < BM * 2)
+
+
+@pytest.mark.parametrize("limit", [1e300, 3.0])
+def test_a_number_that_is_no_float32(run, mode, limit: float) -> None:
+    """It counts as an infinity. The launch has its panels all the same, and its programs are where they say
+    they are."""
+    a, b = numeric.whole((128, 64), "f32", 0), numeric.whole((64, 192), "f32", 1)
+    out = numeric.poisoned((128, 192), "f32")
+    kernel = run(limited, (2, 3), numeric.tensor(a, "f32"), numeric.tensor(b, "f32"), out, 192, 64, limit,
+                 64, 64, 32)
+    assert said(mode, 32) in kernel.asm["plan"]
+    want = np.minimum(a @ b, np.float32(min(limit, 1e30)))
+    numeric.assert_same(numeric.array(out), want, signed_zeros=False)
+
+
+@triton.jit
 def looked_at(a_ptr, b_ptr, c_ptr, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     """The sums of each round make a difference."""
     m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)

@@ -137,7 +137,7 @@ class Kernel:
                 refused = True
             if refused:  # outside of the handler: the user need not see how it was found out
                 is_launch(x, y, z)
-                values = [*self.parameters.fitted(arguments), *state.hidden]
+                values = [*self.parameters.fitted(arguments), *(values[len(arguments):] or state.hidden)]
                 data = pack(x * local_x, y * local_y, z * local_z, *values)
             if draws:
                 state.ticket.value = 0
