@@ -138,22 +138,29 @@ def test_denormal_sums_stay(run, least) -> None:
 
 
 @triton.jit
-def once(x_ptr, w_ptr, y_ptr, m, n, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
-    """y = max(x w, 0), of one round: nothing has written the sums before."""
+def once(x_ptr, w_ptr, y_ptr, m, n, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, WRAPS: tl.constexpr):
+    """y = max(x w, 0), of one round: nothing has written the sums before. WRAPS: with columns' remainders."""
     i, j, deep = tl.arange(0, M), tl.program_id(0) * N + tl.arange(0, N), tl.arange(0, K)
     x = tl.load(x_ptr + i[:, None] * K + deep[None, :], mask=i[:, None] < m, other=0)
-    w = tl.load(w_ptr + deep[:, None] * n + j[None, :], mask=j[None, :] < n, other=0)
+    if WRAPS:
+        w = tl.load(w_ptr + deep[:, None] * n + (j % n)[None, :])
+    else:
+        w = tl.load(w_ptr + deep[:, None] * n + j[None, :], mask=j[None, :] < n, other=0)
     inside = (i[:, None] < m) & (j[None, :] < n)
     total = tl.maximum(tl.dot(x, w), 0)
     tl.store(y_ptr + i[:, None] * n + j[None, :], total, mask=inside)
 
 
+@pytest.mark.parametrize("wraps", (False, True))
+@pytest.mark.parametrize("dtype", ("f16", "bf16"))
 @pytest.mark.parametrize("rows", (1, 3))
-def test_without_a_loop(run, rows) -> None:
-    x, w = numeric.whole((rows, 32), "bf16", 0), numeric.whole((32, 140), "bf16", 1)
+def test_without_a_loop(run, rows, dtype, wraps) -> None:
+    x, w = numeric.whole((rows, 32), dtype, 0), numeric.whole((32, 140), dtype, 1)
     out = numeric.poisoned((rows, 140), "f32")
-    kernel = run(once, 3, numeric.tensor(x, "bf16"), numeric.tensor(w, "bf16"), out, rows, 140, 16, 64, 32)
-    numeric.assert_same(numeric.array(out), np.maximum(x @ w, 0), signed_zeros=False)
+    given = numeric.tensor(x, dtype), numeric.tensor(w, dtype), out
+    kernel = run(once, 3, *given, rows, 140, 16, 64, 32, wraps)
+    want = np.maximum(x.astype(np.float32) @ w.astype(np.float32), 0)
+    numeric.assert_same(numeric.array(out), want, signed_zeros=False)
     assert has_form(kernel)
 
 

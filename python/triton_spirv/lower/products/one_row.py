@@ -94,8 +94,8 @@ class OneRow(ABC):
         row, b, env, width = self._row(ctx), ctx.b, ctx.env, ctx.target.vector_width
         f32, (height, wide) = register_type(F32), array.shape
         zero, vectors = b.constant(with_width(f32, width), 0), self.vectors(ctx, wide // width)
-        with counted(ctx, wide // width, vectors) as over:
-            columns = [b.imul(b.iadd(over.index, j), width) for j in range(vectors)]
+        with counted(ctx, wide // width // vectors) as over:  # one by one: definite assignment follows that
+            columns = [b.iadd(b.imul(over.index, vectors * width), j * width) for j in range(vectors)]
 
             def clear() -> None:
                 """All rows, of which only the first will be asked for."""
