@@ -11,11 +11,14 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import triton_spirv.aot as aot
 from triton_spirv.artifact import Artifact
 from triton_spirv.errors import UsageError
+from triton_spirv.runtime import processor
+from triton_spirv.standalone import loader
 from triton_spirv.target import TARGETS
 from triton_spirv.tools import spirv_tools
 
@@ -175,8 +178,14 @@ kernel((1,), x, 64)
     assert "kernels.py" in done.stderr
 
 
-def test_a_variant_for_another_processor_gives_way(kernels, bare_python: str, tmp_path: Path) -> None:
-    """Of a bundle for AMX and for any processor, the loader runs the first that the processor here can."""
+@pytest.mark.parametrize("setting", [None, "icelake-server"])
+def test_a_variant_for_another_processor_gives_way(
+        kernels, bare_python: str, setting: str | None, tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a bundle for AMX and for any processor, the loader runs the first that the processor here can, and
+    that the driver may compile for."""
+    if setting is not None:
+        monkeypatch.setenv(processor.DRIVER_TARGET, setting)
     aot.compile(kernels.product, "*i8, *i8, *i32, 32", targets=["cpu:sapphirerapids", "cpu"], out=tmp_path,
                 progress=False)
     script = """
@@ -192,8 +201,11 @@ try:
 except loader.LoaderError as error:
     print(error)
 """
-    said = run_python(bare_python, script, tmp_path).stdout.splitlines()
-    if said[0] == "cpu False":
+    done = run_python(bare_python, script, tmp_path)
+    said = done.stdout.splitlines()
+    assert said, done.stderr[-2000:]
+    if setting is not None or said[0] == "cpu False":
+        assert said[0] == "cpu False"
         assert "needs a processor with amx_tile, which this one lacks or this process may not use" in said[1]
     else:
         assert said == ["cpu:sapphirerapids True"]
@@ -217,10 +229,22 @@ except loader.LoaderError as error:
 
 
 def test_the_loader_knows_what_instructions_need() -> None:
-    from triton_spirv.runtime import processor
-    from triton_spirv.standalone import loader
-
     assert loader.NEEDED == processor.NEEDED
+
+
+@pytest.mark.parametrize("setting", processor.DRIVER_TARGETS)
+def test_the_loader_asks_for_nothing_that_the_driver_may_not_use(
+        setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a processor that has everything."""
+    everything = frozenset(feature for each in processor.DRIVER_TARGETS.values() for feature in each)
+    (tmp_path / "cpuinfo").write_text(f"flags : {' '.join(everything)}\n")
+    monkeypatch.setattr(loader, "FACTS", tmp_path / "cpuinfo")
+    monkeypatch.setattr(loader.ctypes, "CDLL", lambda name: SimpleNamespace(syscall=lambda *words: 0))
+    here = processor.Processor("x86_64", "any", everything)
+    monkeypatch.setattr(processor, "_found", lambda: here)
+    monkeypatch.setenv(processor.DRIVER_TARGET, setting)
+    usable = processor._limited.__wrapped__(setting).flags
+    assert {each for each in loader.NEEDED.values() if loader.has(each)} == usable & {*loader.NEEDED.values()}
 
 
 def test_configurations(kernels, tmp_path: Path) -> None:

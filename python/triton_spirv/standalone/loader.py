@@ -29,7 +29,6 @@ FOLDER = Path(__file__).resolve().parent
 DTYPES = {"i1": "bool", "fp16": "float16", "fp32": "float32", "fp64": "float64",
           **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
           **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)}}
-
 #: type of a parameter -> struct's code
 CODES = {"i1": "B", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "f16": "e", "bf16": "H", "f32": "f",
          "f64": "d"}
@@ -40,20 +39,20 @@ NEEDED = {b"llvm.x86.ldtilecfg": "amx_tile", b"llvm.x86.avx.": "avx", b"llvm.x86
           b"llvm.x86.avx512.": "avx512dq", b"llvm.x86.avx512.vpdpbusd": "avx512_vnni",
           b"llvm.x86.avx512bf16.": "avx512_bf16"}
 ASK_FOR_TILES = (158, 0x1023, 18)
-
 FACTS = Path("/proc/cpuinfo")
 
 #: The driver goes by a model's number, and a virtual machine may show an older one: all numbers with tiles,
 #: and the setting that tells the driver what it compiles for, with the features that this stands for.
 WITH_TILES = ("143", "173", "174", "207")
 SETTING, NEWEST = "CL_CONFIG_CPU_TARGET_ARCH", "sapphirerapids"
-NEWEST_HAS = {"amx_tile", "amx_int8", "amx_bf16", "avx512_bf16", "avx512_fp16", "avx_vnni", "avx512_vnni",
-              "gfni", "avx512_vbmi2", "avx512ifma", "avx512_bitalg", "avx512_vpopcntdq", "vaes", "vpclmulqdq",
-              "serialize"}
+#: all that the setting can name, oldest first: what modules need that the one before lacks
+ADDED = {"corei7": (), "corei7-avx": ("avx",), "core-avx2": ("avx2",), "skx": ("avx512dq",),
+         "icelake-server": ("avx512_vnni",), NEWEST: ("avx512_bf16", "amx_tile")}
+NEWEST_HAS = {*ADDED[NEWEST], "amx_int8", "amx_bf16", "avx512_fp16", "avx_vnni", "avx512_vnni", "serialize",
+              "gfni", "avx512_vbmi2", "avx512ifma", "avx512_bitalg", "avx512_vpopcntdq", "vaes", "vpclmulqdq"}
 
 #: bit of CL_DEVICE_SVM_CAPABILITIES: kernels may follow any host pointer
 FINE_GRAIN_SYSTEM = 4
-
 #: program ids are 32-bit integers
 GRID_LIMIT = (1 << 31) - 1
 
@@ -125,11 +124,12 @@ def is_misled():
 
 
 def has(feature):
-    """Has the processor this, and may this process use it? Linux gives AMX to who asks."""
-    if feature in ("amx_tile", "avx512_bf16") and is_misled():
+    """Has the processor this, and may driver and process use it? Linux gives AMX to who asks."""
+    names, told = list(ADDED), os.environ.get(SETTING)
+    newer = names[names.index(told) + 1:] if told in names else [NEWEST] if is_misled() else []
+    if feature not in features() or any(feature in ADDED[name] for name in newer):
         return False
-    asked = feature == "amx_tile"
-    return feature in features() and not (asked and ctypes.CDLL(None).syscall(*ASK_FOR_TILES))
+    return feature != "amx_tile" or not ctypes.CDLL(None).syscall(*ASK_FOR_TILES)
 
 
 def opencl():
