@@ -9,6 +9,7 @@ import pytest
 import triton
 import triton.language as tl
 import triton_spirv
+from triton_spirv.runtime.processor import processor
 from triton_spirv.target import find_target
 
 #: units in the last place: 0.967 is the largest of four million
@@ -56,6 +57,8 @@ def test_driver_is_still_inexact(run):
     left_alone = find_target("cpu").with_options(inexact_erf=False)
     kernel = handmade.bind(triton_spirv.compile(made.asm["ttir"], left_alone))
     kernel.launch(x.size // BLOCK, 1, 1, [numeric.tensor(x, "f32"), o])
+    # with AVX-512 it has another function, off by 4.0 instead of 1.7
+    worst = 4 if processor().architecture == "x86_64-v4" else 2
     with pytest.raises(pytest.fail.Exception):
-        numeric.assert_ulps(o, exact(x), 3, "f32")
-    numeric.assert_ulps(o, exact(x), 4, "f32")
+        numeric.assert_ulps(o, exact(x), worst - 1, "f32")
+    numeric.assert_ulps(o, exact(x), worst, "f32")

@@ -10,10 +10,15 @@ from lower.plans import plan_of
 from lower.test_dot_in_memory import multiplied
 from machine import imported
 from triton_spirv.lower.plan.text import plan_text
-from triton_spirv.runtime import processor as host
-from triton_spirv.target import find_target
+from triton_spirv.runtime.processor import processor
+from triton_spirv.target import cpu_target, find_target
 
-SPIRV_MODES = ("machine-vector", "vector")
+#: The device's processor.
+HOST = cpu_target(processor().architecture, processor().features)
+
+#: The machine, also for a processor with AVX-512 where the device's has none, and the device.
+AVX512 = "machine-vector-avx512"
+SPIRV_MODES = ("machine-vector", *(() if HOST.fetches_in_parts else (AVX512,)), "vector")
 
 #: M, N, K of a product, and of its blocks: three rounds of one program, tiles of 4 rows and 64 columns.
 SIZES, BLOCK, ROUNDS, TILES = (64, 128, 192), (64, 128, 64), 3, 16 * 2
@@ -50,11 +55,16 @@ def fetched(watched):
     return watched
 
 
+def in_parts(mode: str) -> bool:
+    """Does the processor of a mode fetch between the parts of a tile? With AVX2 it fetches at once."""
+    return mode == AVX512 or HOST.fetches_in_parts
+
+
 def test_each_line_once(run, mode, fetched):
     """Of what the next round reads, into a further cache, by all tiles together."""
     kernel = multiplied(run, "f32", SIZES, BLOCK)
-    assert "fetches between 4 parts" in kernel.asm["plan"]
-    if mode != "machine-vector":
+    assert ("fetches between 4 parts" in kernel.asm["plan"]) == in_parts(mode)
+    if mode == "vector":
         return
     lines = fetched["p1", 2]
     of_round = (BLOCK[0] + BLOCK[1]) * BLOCK[2] * WORD // LINE
@@ -64,11 +74,14 @@ def test_each_line_once(run, mode, fetched):
 
 
 def test_the_tile_below(run, mode, fetched):
-    """Its sums and its rows of the left operand, into the nearest cache."""
+    """Its sums and its rows of the left operand, into the nearest cache, where there are parts."""
     multiplied(run, "f32", SIZES, BLOCK)
-    if mode != "machine-vector":
+    if mode == "vector":
         return
     sums, rows = fetched["p0", 3], fetched["p1", 3]
+    if not in_parts(mode):
+        assert not sums and not rows
+        return
     assert sum(sums.values()) == ROUNDS * TILES * 4 * 4  # 4 lines of 4 rows
     assert len({address // LINE for address in sums}) == TILES * 4 * 4
     # rows from the second tile on, and four behind the block, once for each panel of a round
@@ -79,7 +92,7 @@ def test_tiles_that_are_left_out_fetch_their_share(run, mode, fetched):
     """Whole panels apart: rows of the other operand are theirs to fetch, too. Processors with tile registers
     fetch nothing beside a left operand that is not all in memory."""
     multiplied(run, "f32", (20, 128, 192), BLOCK)
-    if mode != "machine-vector" or host.TILES in host.processor().flags:
+    if mode == "vector" or (mode != AVX512 and HOST.tile_registers):
         return
     lines = fetched["p1", 2]
     of_right = BLOCK[1] * BLOCK[2] * WORD // LINE

@@ -119,6 +119,18 @@ def _sum_products(p: Program, it: Decoded, number: int, found: Any) -> Run:
     return run
 
 
+def _sum_pairs(p: Program, it: Decoded, number: int, found: Any) -> Run:
+    """VPMADDWD: sums of two products of signed 16-bit numbers; that of four times -0x8000 wraps."""
+    x, y = it.words[1:]
+    result, type = it.result, dtype(p.types[it.result])
+
+    def run(w: Any) -> None:
+        products = signed(w.v[x]).astype(np.int64) * signed(w.v[y])
+        made = products.reshape(len(products), -1, 2).sum(axis=2).astype(np.int32).view(type)
+        w.put(result, made, mixed(w, x, y, x, made))
+    return run
+
+
 def _narrow(p: Program, it: Decoded, number: int, found: Any) -> Run:
     """VCVTNEPS2BF16: what is denormal becomes zero."""
     result, x = it.result, it.words[1]
@@ -172,6 +184,7 @@ FUNCTIONS: dict[str, Callable[[Program, Decoded, int, Any], Run]] = {
     r"llvm\.masked\.store\..*": _masked_store,
     r"llvm\.x86\.avx512\.mask\.range\.ps\..*": _range,
     r"llvm\.x86\.(avx512bf16\.dpbf16ps|avx512\.vpdpbusd)\.512": _sum_products,
+    r"llvm\.x86\.avx2\.pmadd\.wd": _sum_pairs,
     r"llvm\.x86\.avx512bf16\.cvtneps2bf16\.512": _narrow,
     r"llvm\.x86\.avx512\.fpclass\.ps\.512": _class,
     rf"llvm\.x86\.({'|'.join(tile_registers.STEPS)})": tile_registers.step_of,
