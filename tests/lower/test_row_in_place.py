@@ -13,7 +13,7 @@ from triton_spirv.runtime.processor import TILES, processor
 #: The machine, without and with tile registers, and the device.
 SPIRV_MODES = ("machine-vector", "machine-vector-amx", "vector")
 
-ASKED, FORM = "is nothing stored but a row, and do columns lie in memory?", "right operand in place"
+ASKED, FORM = "is nothing stored but a row, and do columns lie in memory?", "row times rows in place"
 
 
 def has_form(kernel) -> bool:

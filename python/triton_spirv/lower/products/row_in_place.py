@@ -25,7 +25,7 @@ from .operand import Plain, converted
 
 
 class RowInPlace(OneRow):
-    name = "right operand in place"
+    name = "row times rows in place"
 
     def vectors(self, ctx: Context, most: int) -> int:
         height, across = ctx.target.accumulators
