@@ -10,8 +10,9 @@ import triton
 import triton.language as tl
 from triton_spirv.runtime.processor import TILES, processor
 
-#: The machine, without and with tile registers, and the device.
-SPIRV_MODES = ("machine-vector", "machine-vector-amx", "vector")
+#: The machine, for this processor, for any with AVX-512, which fetches what follows, and for one with tile
+#: registers, and the device.
+SPIRV_MODES = ("machine-vector", "machine-vector-avx512", "machine-vector-amx", "vector")
 
 ASKED, FORM = "is nothing stored but a row, and do columns lie in memory?", "row times rows in place"
 
@@ -165,8 +166,9 @@ def test_without_a_loop(run, rows, dtype, wraps) -> None:
 
 
 def test_tile_registers_multiply_other_rows(run, mode) -> None:
-    if mode == "machine-vector" or (mode == "vector" and TILES not in processor().flags):
-        return
+    here = mode in ("machine-vector", "vector")
+    has_tiles = TILES in processor().flags if here else mode == "machine-vector-amx"
     x, w = numeric.whole((5, 64), "bf16", 0), numeric.whole((64, 64), "bf16", 1)
-    _, kernel = launched(run, x, w, "bf16", (16, 32, 32))
-    assert has_form(kernel) and "tile registers" in kernel.asm["plan"]
+    made, kernel = launched(run, x, w, "bf16", (16, 32, 32))
+    numeric.assert_same(made, x @ w, signed_zeros=False)
+    assert has_form(kernel) and ("tile registers" in kernel.asm["plan"]) == has_tiles

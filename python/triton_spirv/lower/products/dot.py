@@ -142,7 +142,7 @@ def product(ctx: Context, op: Operation, left: Operand, right: Operand, c: Tenso
     found = in_memory(ctx, op, left)
     if found is not None:
         return product_in_memory(ctx, plan, kernel, left, right, c, fetches, *found, into)
-    ctx.later_uses.reading_together = ()
+    ctx.later_uses.computes_for_all(op)
     plan, a, b = staged(ctx, plan, left, right, fetches, fetches is not None)
     ctx.recorder.add(_with_edges(ctx, plan, kernel))
     result = into or Result.of(ctx, op, kernel, c, _read_meanwhile(ctx, right, b))

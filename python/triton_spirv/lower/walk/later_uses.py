@@ -18,6 +18,11 @@ class LaterUses:
         #: products that may read their left operand where it lies: none computes it for those that do, too
         self.reading_together: Collection[Operation] = ()
 
+    def computes_for_all(self, op: Operation) -> None:
+        """The left operand of a product is not read where it lies: others that have it take what it makes."""
+        self.reading_together = [each for each in self.reading_together
+                                 if each.operands[0] is not op.operands[0]]
+
     def needs(self, node: Deferred, op: Operation | None, kept: Collection[Deferred] = ()) -> bool:
         """Will an operation other than `op` ask for the node again, directly or through what is not kept, now
         or by the walk at hand?
