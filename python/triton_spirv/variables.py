@@ -68,6 +68,10 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_SPIRV_CREW", "`1`, `0`", "`1`",
                  "`1`: on the CPU, threads of this package share launches where torch's threads sleep, or "
                  "there is no torch. `0`: the driver's threads do. Read at a kernel's first launch.", FLAG),
+        Variable("TRITON_SPIRV_REPEATED", "`1`, `0`", "`1`",
+                 "`1`: a launch that is like many before asks less than Triton's own: see "
+                 "[small-problems.md](how-to/small-problems.md#what-a-launch-costs). `0`: all launches are "
+                 "Triton's. Read when the driver is chosen.", FLAG),
         Variable("TRITON_SPIRV_TARGET", "a name from `triton-spirv targets`",
                  "the device's own",
                  "Compile for this target instead, for example `pvc` without the GPU, or `cpu-simt` to try "

@@ -19,8 +19,10 @@ import triton.language as tl
 torch = pytest.importorskip("torch")
 import triton_spirv
 from triton import knobs
+from triton.runtime.jit import JITFunction
 from triton_spirv.checking import CheckError
 from triton_spirv.errors import LaunchError
+from triton_spirv_backend import repeated
 
 Arguments = Callable[[], list[Any]]
 
@@ -67,9 +69,18 @@ def outcome(launch: Callable[..., object], arguments: Sequence[Any]) -> tuple[ob
 TARGETS = ("", "simt", pytest.param("simt8", marks=pytest.mark.cpu_device("sub-groups of 8")), "simt32")
 
 
+@pytest.fixture(autouse=True)
+def binds_at_once(monkeypatch) -> None:
+    """Launches that are repeated once are bound."""
+    monkeypatch.setattr(repeated, "AFTER", 0)
+
+
 def compare(kernel: Any, grid: Any, bound_with: Arguments, called_with: Arguments, **keywords: Any) -> None:
     """Each function makes the same arguments anew."""
     def ordinary(*arguments: Any) -> None:
+        JITFunction.run.__wrapped__(kernel, *arguments, grid=grid, warmup=False, **keywords)
+
+    def again(*arguments: Any) -> None:
         kernel[grid](*arguments, **keywords)
 
     def twice(*arguments: Any) -> None:
@@ -86,6 +97,9 @@ def compare(kernel: Any, grid: Any, bound_with: Arguments, called_with: Argument
     for _ in range(3):
         assert outcome(bound, called_with()) == expected
     assert outcome(replayed, called_with()) == outcome(twice, called_with())
+    outcome(again, bound_with())
+    for _ in range(3):
+        assert outcome(again, called_with()) == expected
 
 
 NUMBERS = (1, 2, 16, 17, 0, -16, True, 2.0, 1e39, float("nan"), 1 << 31, 1 << 40, 1 << 63, 1 << 64, None,

@@ -130,13 +130,10 @@ def placed() -> tuple[Led, torch.Tensor, torch.Tensor]:
 def took(led: Led, *nanoseconds: int, waited: int = 0, ordinary: bool = True) -> None:
     """Launches of 64 programs that said so; ordinary: not torch.compile's."""
     for code in nanoseconds:
-        members = SimpleNamespace(may_run=True, team=lambda data, code=code: code, waited=lambda: waited,
-                                  worker=lambda: 1, count=3, crew=None, instead=None)
-        pool.ended, own = time.perf_counter_ns(), led.sharing.members
-        if ordinary:
-            led.sharing.members = members  # type: ignore[assignment]
+        members = SimpleNamespace(may_run=True, ordinary=ordinary, team=lambda data, code=code: code,
+                                  waited=lambda: waited, worker=lambda: 1, count=3, crew=None, instead=None)
+        pool.ended = time.perf_counter_ns()
         assert led.sharing.run(64, members, b"")  # type: ignore[arg-type]
-        led.sharing.members = own
 
 
 def test_brief_launches_are_the_calling_threads(placed) -> None:
@@ -232,7 +229,7 @@ def test_who_waits_for_others_leaves_it_to_the_driver(placed, waits: bool) -> No
 
 def test_a_team_that_sleeps_is_left_alone(placed, monkeypatch: pytest.MonkeyPatch) -> None:
     led, counts, places = placed
-    monkeypatch.setattr(led.sharing, "members", led.members)
+    monkeypatch.setattr(led.members, "ordinary", True)
     torch.ones(1 << 20).sin()
     pool.ended = time.perf_counter_ns()
     data, worker = led.data(64, 1, 1, counts, places), led.members.worker()
@@ -243,13 +240,15 @@ def test_a_team_that_sleeps_is_left_alone(placed, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(pool, "_worked", lambda: asleep.pop())
     pool.ended = time.perf_counter_ns() - 2 * RECENT
     assert not led.sharing.run(64, led.members, data) and not asleep and not counts.any()
+    asleep[:] = [5]  # it has not worked since it was last asked
+    assert not led.sharing.run(64, led.members, data) and not asleep and not counts.any()
     with monkeypatch.context() as compiled:  # by torch.compile
-        compiled.setattr(led.sharing, "members", None)
+        compiled.setattr(led.members, "ordinary", False)
         asleep[:] = [5, 5]
         assert led.sharing.run(64, led.members, data) and len(asleep) == 2 and counts.eq(1).all()
         counts.zero_()
         pool.ended = time.perf_counter_ns() - 2 * RECENT
-    asleep[:] = [6, 5]
+    asleep[:] = [7, 6]
     assert led.sharing.run(64, led.members, data) and counts.eq(1).all()
     pool.ended = time.perf_counter_ns() - 2 * RECENT
     asleep[:] = [-1]  # the thread is no more
@@ -275,8 +274,8 @@ def test_two_threads_that_launch_at_once_leave_it_to_the_driver(placed) -> None:
 def test_inside_of_a_parallel_region_there_is_no_team(placed, monkeypatch: pytest.MonkeyPatch) -> None:
     led, _, _ = placed
     monkeypatch.setattr(pool, "worker", 0)
-    members = SimpleNamespace(may_run=True, team=lambda data: 0, worker=lambda: 0, count=3, crew=None,
-                              instead=None)
+    members = SimpleNamespace(may_run=True, ordinary=True, team=lambda data: 0, worker=lambda: 0, count=3,
+                              crew=None, instead=None)
     pool.ended = time.perf_counter_ns()
     assert led.sharing.run(64, members, b"") and not led.sharing.shared
 

@@ -30,6 +30,7 @@ class Pool(threading.local):
 
     def __init__(self) -> None:
         self.ended, self.worker, self.alone, self.alone_ended = 0, 0, 0, 0
+        self._last = -1  # what the member had worked when that was last asked
         self._clock, self._found = ctypes.c_int(), (ctypes.c_int64 * 2)()
         self._passed = self._clock, ctypes.byref(self._found)
 
@@ -42,7 +43,10 @@ class Pool(threading.local):
         if first < 0:  # it has ended
             self.worker = 0
             return True
-        return self._worked() > first
+        if first == self._last:
+            return False
+        self._last = self._worked()
+        return self._last > first
 
     def _worked(self) -> int:
         """The nanoseconds that the member has worked; below 0: there is no such thread in this process."""

@@ -47,6 +47,7 @@ class Quick:
     """A kernel's launches of this kind, from any thread.
 
     sizes: the grid; None: each launch brings its own
+    pointers: as call_of takes them
     alignments: of each parameter that is a pointer, the bytes that its address is a multiple of
     pack: one value for each parameter, behind the global sizes where launches bring them -> bytes of a launch
     threads: `threads.call(bytes)` launches and waits; what it gives back, if not 0, is for `said`
@@ -67,7 +68,8 @@ class Quick:
         self.local_size = kernel.artifact.local_size
         own_sizes = "<QQQ" if sizes is None else "<"
         self.pack = struct.Struct(own_sizes + kernel.artifact.struct_format.lstrip("<=")).pack
-        pointers = [(_place(kernel, parameter), alignment - 1) for parameter, alignment in alignments.items()]
+        self.pointers = pointers = [(_place(kernel, parameter), alignment - 1)
+                                    for parameter, alignment in alignments.items()]
         self.threads = Calls(kernel, sizes, pointers)
         self.direct = self._direct(sizes, pointers)
         self.sharing = kernel.sharing

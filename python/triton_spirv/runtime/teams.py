@@ -84,7 +84,7 @@ class Sharing:
         self._slow_at = 0
         whole = library is not None and library.threads() >= kernel.context.device.compute_units
         self.crew = Members(kernel, (), others) if others else None
-        self.members = Members(kernel, (), library, self.crew) if library is not None and whole else None
+        self.members = Members(kernel, (), library, self.crew, True) if library and whole else None
         _all.add(self)
 
     def takes(self, programs: int, data: bytes) -> bool:
@@ -127,7 +127,7 @@ class Sharing:
             if now < resting[0]:
                 return False
             resting[0] = 0
-        ordinary = members is self.members
+        ordinary = members.ordinary
         if (ordinary or members.instead is not None) and not pool.is_warm(now):
             return False
         if not _leads.acquire(blocking=False):  # two teams for the same cores
@@ -180,7 +180,7 @@ class Sharing:
 
     def _was_long(self, programs: int, members: Members, code: int) -> None:
         self._was_late(code)
-        driver, ordinary = self._driver.get(programs.bit_length(), 0), members is self.members
+        driver, ordinary = self._driver.get(programs.bit_length(), 0), members.ordinary
         lost = max(members.waited(), code - 2 * driver if ordinary else 0)
         if lost <= LONG:
             return
@@ -228,12 +228,11 @@ class Sharing:
         self._slow_at = now
         self._ask_pace()
 
-    def members_of(self, pointers: Sequence[tuple[int, int]]) -> Members:
-        """Others, which look at addresses."""
+    def members_of(self, pointers: Sequence[tuple[int, int]], ordinary: bool = False) -> Members | None:
+        """Others, which look at addresses; None: there is nobody for ordinary launches."""
         instead = Members(self._kernel, pointers, self._others) if self._others else None
-        members = Members(self._kernel, pointers, self._library, instead) if self._library else instead
-        assert members is not None  # sharing_of has asked
-        return members
+        library = self._library if self.members or not ordinary else None
+        return Members(self._kernel, pointers, library, instead, ordinary) if library else instead
 
 
 def rest(lost: int, ordinary: bool) -> None:
@@ -261,11 +260,13 @@ class Members(threading.local):
     worker: the thread that the second member is, by the system's number; 0 where there is none
     crew: whose threads they are, if not OpenMP's
     instead: a crew's, for launches of which OpenMP's have no part
+    ordinary: for the launches of a user, not those that torch makes between its operators?
     """
 
     def __init__(self, kernel: Kernel, pointers: Sequence[tuple[int, int]], library: OpenMP | Crew,
-                 instead: Members | None = None) -> None:
+                 instead: Members | None = None, ordinary: bool = False) -> None:
         self._kernel, self._pointers, self._library, self.instead = kernel, pointers, library, instead
+        self.ordinary = ordinary
         self.crew = library if isinstance(library, Crew) else None
         self.team: launch_code.Call = self._first
         self.count, self.may_run = 1, may_run(kernel)

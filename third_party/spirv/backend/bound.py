@@ -15,7 +15,8 @@ from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction
 from triton_spirv.errors import UsageError
 
-from .bound_text import Parameter, written
+from .bound_arguments import Parameter, takes_any_number
+from .bound_text import written
 from .compiler import SPIRVBackend
 
 #: values that are the same where they are of one type and written in the same way, which 0.0 and -0.0 are not
@@ -58,7 +59,7 @@ def _bound(kernel: Any, grid: Any, arguments: Sequence[Any], keywords: Mapping[s
     _, _, _, backend, read = function.device_caches[driver.active.get_current_device()]
     if compiled is None or not isinstance(backend, SPIRVBackend):
         return always("the kernel is not one of triton-spirv's")
-    if any(one.kind is one.VAR_POSITIONAL for one in function.signature.parameters.values()):
+    if takes_any_number(function):
         return always("the kernel takes any number of arguments")
     values, known, _ = read(*arguments, **given)
     parameters = [Parameter.of(at, kind, value, at < len(arguments), own) for at, (kind, value, own) in

@@ -14,6 +14,9 @@ addresses and integers are multiples of 16. For vector add it is, but for names:
             ...
         if launch(x.data_ptr(), y.data_ptr(), out.data_ptr(), n) says that an address does not fit:
             return ordinary(...)
+
+That of an ordinary launch that is repeated (repeated.py) is also given the grid, each parameter and the
+options, and returns the kernel.
 """
 
 from __future__ import annotations
@@ -28,20 +31,20 @@ from triton import knobs
 from triton._C.libtriton import native_specialize_impl
 from triton.runtime.driver import driver
 from triton_spirv import checking
-from triton_spirv.dataclass import dataclass
 from triton_spirv.runtime.capture import recorders
 from triton_spirv.runtime.grid import GRID_LIMIT
 from triton_spirv.runtime.launch_code import ELSEWHERE, NUMBER
 from triton_spirv.target.known import VARIABLE
 
 from .binding import told_apart
+from .bound_arguments import NUMBERS, OTHER, Parameter, Repeated
 
 if TYPE_CHECKING:
     from triton_spirv.runtime.quick import Quick
 
 SETTINGS = ("a hook, checked mode, the device, Triton's driver or its debug switch is not as in bind, or a "
             "graph is being made")
-OTHER = "is not as in bind: its type, dtype, device or value"
+CACHE = "the kernel is no longer in Triton's cache"
 MEMORY = "a tensor or array has no memory, or the kernel is compiled for multiples of 16 as its address"
 GRID = "the grid is empty, or not one of integers"
 RANGE = "a number does not fit its parameter"
@@ -49,100 +52,32 @@ RANGE = "a number does not fit its parameter"
 #: environment variables that each launch obeys
 OBEYED = "TRITON_SPIRV_DEVICE", VARIABLE, checking.VARIABLE
 
-#: arguments that are numbers
-NUMBERS = int, float, bool
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of the kernel, and its argument in bind: given again with each call, or kept.
-
-    constant: it is no argument of the compiled kernel
-    how: what `native_specialize_impl` is told of it beside its value
-    own: what Triton has made of its answer: the type, which an annotation may say, and what it knows of the
-        value; None where it does not look at that
-    annotated: does an annotation say the type?
-    """
-
-    at: int
-    name: str
-    value: Any
-    given: bool
-    constant: bool
-    how: tuple[bool, bool, bool]
-    own: Any
-    annotated: bool
-
-    @classmethod
-    def of(cls, at: int, kind: Any, value: Any, given: bool, own: Any) -> Parameter:
-        """at: its place among the kernel's; kind: Triton's KernelParam."""
-        how = kind.is_const, not kind.do_not_specialize, not kind.do_not_specialize_on_alignment
-        constant = kind.is_constexpr or own[0] == "constexpr"
-        return cls(at, kind.name, value, given, constant, how, own, bool(kind.annotation_type))
-
-    @property
-    def text(self) -> str:
-        """The argument in the text: the call's, or the one that is kept."""
-        return f"a{self.at}" if self.given else f"v{self.at}"
-
-    @property
-    def passed(self) -> str:
-        """What the kernel gets of it: an address or a number."""
-        return self.text if self.is_number else f"{self.text}.{'data_ptr()' if self.is_tensor else 'address'}"
-
-    @property
-    def is_tensor(self) -> bool:
-        """Is it torch's own kind of tensor?"""
-        kind = type(self.value)
-        return kind.__module__ in ("torch", "torch.nn.parameter") and hasattr(kind, "is_neg")
-
-    @property
-    def is_array(self) -> bool:
-        """Is it an array of this package in host memory?"""
-        kind = type(self.value)
-        return f"{kind.__module__}.{kind.__name__}" == "triton_spirv.arrays.Array"
-
-    @property
-    def is_number(self) -> bool:
-        """Is it passed as a number?"""
-        return type(self.value) in NUMBERS
-
-    @property
-    def aligned(self) -> bool:
-        """Is the kernel compiled for multiples of 16?"""
-        return bool(self.own[1] == "D")
-
-    @property
-    def accepted(self) -> frozenset[Any]:
-        """The answers for arguments that the kernel is right for, without the type where an annotation says
-        it: a kernel that knows nothing of multiples takes those, too."""
-        known = {self.own[1], "D"} if self.own[1] == "" else {self.own[1]}
-        return frozenset(known if self.annotated else {told_apart((self.own[0], each)) for each in known})
-
-    @property
-    def is_asked_for(self) -> bool:
-        """Does a call compare the argument with the one in bind, or use that?"""
-        return not self.given or self.constant or self.is_number or isinstance(self.value, tuple)
-
-
 def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parameter], backend: Any,
-            ordinary: Callable[..., None],
-            changed: tuple[Callable[[Sequence[Any]], bool], str] | None) -> Callable[..., None]:
+            ordinary: Callable[..., Any],
+            changed: tuple[Callable[[Sequence[Any]], bool], str] | None = None,
+            repeated: Repeated | None = None) -> Callable[..., Any]:
     """The bound launch of a compiled kernel. `ordinary(why, *arguments)` launches what does not fit;
-    `changed` says of arguments whether they want other constants, and why that is."""
+    `changed` says of arguments whether they want other constants, and why that is. `repeated`: of an ordinary
+    launch, which brings its grid, and gives back the kernel."""
     launcher = compiled.run
-    sizes = _fixed(grid)
+    sizes = None if repeated else _fixed(grid)
     passed = [one for one in parameters if not one.constant]
     quick: Quick | None = None
     if hasattr(launcher, "quick") and all(one.is_tensor or one.is_array or one.is_number for one in passed):
         quick = launcher.quick(compiled.function, sizes, {
             at: 16 if one.aligned else 1 for at, one in enumerate(passed) if not one.is_number})
-    names = {"ordinary": ordinary, "specialise": native_specialize_impl, "backend": backend}
+    names = {"ordinary": ordinary, "specialise": native_specialize_impl, "backend": backend, "fixed": _fixed}
     names |= {f"v{one.at}": one.value for one in parameters if one.is_asked_for}  # no others are kept
     names |= {f"type{one.at}": type(one.value) for one in parameters}
-    given = [one.text for one in parameters if one.given]
-    text = _Text(f"def bound({', '.join([*given, '/'] if given else [])}):", "".join(f", {a}" for a in given))
+    given = repeated.order(parameters) if repeated else [one.text for one in parameters if one.given]
+    text = _Text(f"def bound({', '.join([*given, '/'] if given else [])}):",
+                 "".join(f", {a}" for a in given), "compiled" if repeated else "None")
     text.leave(_settings(function, names), SETTINGS)
+    if repeated:
+        names["compiled"] = compiled
+        text.leave(_uncached(function, compiled, names), CACHE)
+        for name, value in repeated.options.items():
+            text.leave(_other_constant(f"option_{name}", f"own_{name}", value, names), f"{name} {OTHER}")
     if changed is not None:
         names["changed"] = changed[0]
         text.leave(f"changed(({''.join(f'{a}, ' for a in given)}))", changed[1])
@@ -157,9 +92,13 @@ def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parame
             fixed = f"{one.text} is not v{one.at}" if isinstance(one.value, tuple) else \
                 f"type({one.text}) is not type{one.at}"
             text.leave(f"{fixed} or {_specialised(one, names)}", f"{one.name} {OTHER}")
-    if callable(grid):
-        names |= {"grid": grid, "fixed": _fixed}
-        text.add(f"sizes = fixed(grid({{{', '.join(f'{one.name!r}: {one.text}' for one in parameters)}}}))")
+    meta = f"grid({{{', '.join(f'{one.name!r}: {one.text}' for one in parameters)}}})"
+    if repeated or callable(grid):
+        if repeated:
+            meta = f"grid if grid.__class__ is tuple or not callable(grid) else {meta}"
+        else:
+            names["grid"] = grid
+        text.add(f"sizes = fixed({meta})")
         text.leave("sizes is None", GRID)
         text.add("x, y, z = sizes")
     elif sizes is None:
@@ -170,19 +109,22 @@ def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parame
         names |= {"launch": launcher, "function": compiled.function, "packed": compiled.packed_metadata}
         everything = "".join(f", {one.text}" for one in parameters)
         text.add(f"launch(x, y, z, 0, function, packed, None, None, None{everything})")
+        text.add(f"return {text.result}")
     else:
         values = [one.passed for one in passed]
+        members = quick.sharing.members_of(quick.pointers, True) if repeated and quick.sharing else None
+        names |= {"sharing": quick.sharing, "members": members}
         _launch_quickly(text, quick, ", ".join(values), names, sizes)
     exec("\n".join(text.lines), names)
-    bound: Callable[..., None] = names["bound"]
+    bound: Callable[..., Any] = names["bound"]
     return bound
 
 
 class _Text:
-    """The lines of the function; `listed` are its arguments, with commas before."""
+    """The lines of the function; `listed` are its arguments, with commas before, `result` what it returns."""
 
-    def __init__(self, head: str, listed: str) -> None:
-        self.lines, self.listed = [head], listed
+    def __init__(self, head: str, listed: str, result: str) -> None:
+        self.lines, self.listed, self.result = [head], listed, result
 
     def add(self, line: str, depth: int = 1) -> None:
         """A line of the body."""
@@ -226,12 +168,25 @@ def _settings(function: Any, names: dict[str, Any]) -> str:
     conditions.append("recorders")
     names["pre_run_hooks"] = function.pre_run_hooks
     conditions.append("pre_run_hooks")
+    if hasattr(knobs.compilation, "instrumentation_mode"):  # an option of each launch, since Triton 3.7
+        names |= {"compilation": knobs.compilation, "mode": knobs.compilation.instrumentation_mode}
+        conditions.append("compilation.instrumentation_mode != mode")
     if function.used_global_vals:
         used = function.used_global_vals
         names["globals_changed"] = lambda: any(
             scope.get(name, used) != value for (name, _), (value, scope) in used.items())
         conditions.append("globals_changed()")
     return " or ".join(conditions)
+
+
+def _uncached(function: Any, compiled: Any, names: dict[str, Any]) -> str:
+    """Is the kernel no longer what Triton finds for these arguments? Whoever changes a kernel's source
+    empties its caches."""
+    device = driver.active.get_current_device()
+    entry = function.device_caches[device]
+    key = next((key for key, kernel in entry[0].items() if kernel is compiled), None)
+    names |= {"jitted": function, "current": device, "entry": entry, "cached": entry[0], "key": key}
+    return "jitted.device_caches.get(current) is not entry or cached.get(key) is not compiled"
 
 
 def _switched(runtime: Any, switches: dict[str, str], names: dict[str, Any]) -> str:
@@ -258,18 +213,26 @@ def _specialised(one: Parameter, names: dict[str, Any]) -> str:
 
 def _other_number(one: Parameter, names: dict[str, Any]) -> str:
     """Is a constant another one, or is the kernel not compiled for a number? "" for what the call keeps."""
-    another = f"type({one.text}) is not type{one.at} or {one.text} != v{one.at}"
     if not one.given:
         return ""
     if not one.constant:
+        another = f"type({one.text}) is not type{one.at} or {one.text} != v{one.at}"
         unspecialised = one.annotated and one.own[1] is None
         if unspecialised or type(one.value) in (float, bool):  # any value of the type will do
             return f"type({one.text}) is not type{one.at}"
         return f"{another} and {_specialised(one, names)}"
-    plain = type(one.value) in (*NUMBERS, str)
-    if plain and one.value == 0 and type(one.value) is float:  # 0.0 equals -0.0
-        another += f" or str({one.text}) != str(v{one.at})"
-    return f"{one.text} is not v{one.at}{f' and ({another})' if plain else ''}"
+    return _other_constant(one.text, f"v{one.at}", one.value, names)
+
+
+def _other_constant(now: str, known: str, value: Any, names: dict[str, Any]) -> str:
+    """Is what the text names `now` another constant than the value, which it names `known`?"""
+    names |= {known: value, f"type_{known}": type(value)}
+    if type(value) not in (*NUMBERS, str):
+        return f"{now} is not {known}"
+    another = f"type({now}) is not type_{known} or {now} != {known}"
+    if value == 0 and type(value) is float:  # 0.0 equals -0.0
+        another += f" or str({now}) != str({known})"
+    return f"{now} is not {known} and ({another})"
 
 
 def _compare_memory(text: _Text, pointers: Sequence[Parameter], names: dict[str, Any]) -> None:
@@ -322,8 +285,13 @@ def _launch_quickly(text: _Text, quick: Quick, values: str, names: dict[str, Any
     else:
         before = "".join(f"{name} * {local}, " for name, local in zip("xyz", quick.local_size, strict=True))
     text.add(f"if {programs} > quick.most:")
+    if names["members"] is not None:
+        text.add(f"if {programs} <= sharing.shared:", 2)
+        _pack(text, before + values, 3)
+        text.add(f"if sharing.run({programs}, members, data):", 3)
+        text.add(f"return {text.result}", 4)
     text.leave(f"not quick.launch(x, y, z, ({values},))", MEMORY, 2)
-    text.add("return None", 2)
+    text.add(f"return {text.result}", 2)
     if quick.direct is None:
         _launch_packed(text, before + values, 1)
         text.add("if code:")
@@ -335,26 +303,31 @@ def _launch_quickly(text: _Text, quick: Quick, values: str, names: dict[str, Any
         text.add("if code == elsewhere:", 2)
         _launch_packed(text, before + values, 3)
         text.add("if not code:", 3)
-        text.add("return None", 4)
+        text.add(f"return {text.result}", 4)
     text.leave(f"not quick.said({programs}, code)", MEMORY, 2)
     text.add("elif quick.slow:")
     text.add("quick.slow = 0", 2)
+    text.add(f"return {text.result}")
 
 
 def _launch_packed(text: _Text, values: str, depth: int) -> None:
     """The launch in any thread, of the bytes of addresses and numbers."""
+    _pack(text, values, depth)
+    text.add("code = threads.call(data)", depth)
+
+
+def _pack(text: _Text, values: str, depth: int) -> None:
     text.add("try:", depth)
     text.add(f"data = pack({values})", depth + 1)
     text.add("except misfits:", depth)
     text.add(f"return ordinary({RANGE!r}{text.listed})", depth + 1)
-    text.add("code = threads.call(data)", depth)
 
 
 def _fixed(grid: Any) -> tuple[int, int, int] | None:
     """A grid as three sizes; None where it launches nothing, cannot be, or is a function."""
     if not isinstance(grid, tuple | list) or not grid:
         return None
-    x, y, z = sizes = (*grid, 1, 1)[:3]
-    if not all(type(size) is int and size > 0 for size in sizes):
+    x, y, z = (*grid, 1, 1)[:3]
+    if not (x.__class__ is y.__class__ is z.__class__ is int and x > 0 and y > 0 and z > 0):
         return None
     return (x, y, z) if x * y * z <= GRID_LIMIT else None

@@ -1,0 +1,301 @@
+"""Launches that are repeated do without Triton's launch, and what they do is what that does."""
+
+from __future__ import annotations
+
+import copy
+import threading
+import weakref
+
+import pytest
+import triton
+import triton.language as tl
+
+torch = pytest.importorskip("torch")
+import triton_spirv
+from triton import knobs
+from triton.runtime.jit import JITFunction
+from triton_spirv.checking import CheckError
+from triton_spirv.errors import LaunchError
+from triton_spirv_backend import repeated
+
+times = tl.constexpr(1)
+
+
+def kernel_of_its_own():
+    """Of whose launches nothing is known."""
+    @triton.jit
+    def scale(x, out, n, a, BLOCK: tl.constexpr, PLUS: tl.constexpr = 0):
+        i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(out + i, (tl.load(x + i, mask=i < n) * a + PLUS).to(out.dtype.element_ty), mask=i < n)
+    return scale
+
+
+@triton.jit
+def global_kernel(out):
+    tl.store(out, times)
+
+
+@triton.jit
+def pair_kernel(pair, out):
+    tl.store(out, tl.load(pair[0]) + pair[1])
+
+
+@triton.jit
+def planes_kernel(out, width):
+    x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+    tl.atomic_add(out + y * width + x, z + 1)
+
+
+@triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], ["n"])
+@triton.heuristics({"EVEN": lambda given: given["n"] % given["BLOCK"] == 0})
+@triton.jit
+def tuned_kernel(x, out, n, EVEN: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=EVEN or i < n) * 2, mask=EVEN or i < n)
+
+
+@pytest.fixture
+def by_triton(monkeypatch):
+    """The launches that Triton has made since."""
+    seen: list[object] = []
+    call = repeated.Form.__call__
+    monkeypatch.setattr(repeated.Form, "__call__",
+                        lambda self, *given, **why: (seen.append(self), call(self, *given, **why))[1])
+    monkeypatch.setattr(repeated, "AFTER", 2)
+    return seen
+
+
+def launches(by_triton, launch, count: int = 6) -> int:
+    """How many of so many launches Triton makes."""
+    by_triton.clear()
+    for _ in range(count):
+        launch()
+    return len(by_triton)
+
+
+@pytest.mark.parametrize("dtype", (torch.float32, torch.float16, torch.float64, torch.int32), ids=str)
+@pytest.mark.parametrize("n", (16, 1000, 4096, 300_000))
+def test_numbers(n, dtype, by_triton) -> None:
+    kernel, block = kernel_of_its_own(), 128
+    found = set()
+    for turn in range(8):
+        x, out = torch.randint(-9, 9, (n,)).to(dtype), torch.zeros(n, dtype=dtype)
+        found.add(kernel[(triton.cdiv(n, block),)](x, out, n, turn + 2, BLOCK=block))
+        assert torch.equal(out, x * (turn + 2))
+    assert len(by_triton) == 3 and len(found) == 1
+
+
+def test_ways_to_call(by_triton) -> None:
+    """Grids, keywords in any order, options, defaults."""
+    kernel, x, out = kernel_of_its_own(), torch.rand(256), torch.zeros(256)
+    for call in (lambda: kernel[(2,)](x, out, 256, 2.0, 128),
+                 lambda: kernel[[2, 1]](x, out, 256, 2.0, BLOCK=128),
+                 lambda: kernel[lambda meta: (256 // meta["BLOCK"],)](x, out, 256, 2.0, BLOCK=128, PLUS=0),
+                 lambda: kernel[(2, 1, 1)](x, BLOCK=128, a=2.0, out=out, n=256),
+                 lambda: kernel[(2,)](x, out, 256, 2.0, BLOCK=128, num_warps=8, num_stages=2),
+                 lambda: kernel.run(x, out, 256, 2.0, 128, grid=(2,), warmup=False)):
+        before = len(by_triton)
+        for _ in range(6):
+            out.zero_()
+            assert call().asm["spv"]
+            assert torch.equal(out, 2 * x)
+        assert len(by_triton) - before <= 3
+
+
+def test_grids(by_triton) -> None:
+    out = torch.zeros(12, dtype=torch.int32)
+    grids = [(4, 3, 2), (4, 3), (4,), (2, 3, 1), lambda meta: (meta["width"], 1, 5)]
+    for turn in range(15):
+        grid = grids[turn % 5]
+        out.zero_()
+        planes_kernel[grid](out, 4)
+        x, y, z = (*(grid({"width": 4}) if callable(grid) else grid), 1, 1)[:3]
+        expected = torch.zeros(3, 4, dtype=torch.int32)
+        expected[:y, :x] = z * (z + 1) // 2
+        assert torch.equal(out.view(3, 4), expected)
+    assert len(by_triton) == 3
+    out.zero_()
+    planes_kernel[(0,)](out, 4)
+    planes_kernel[(4, 0)](out, 4)
+    assert not out.any()
+    for wrong, error in (((2.0,), "a grid holds integers"), (3, "len"), ((), "index")):
+        with pytest.raises(Exception, match=error):
+            planes_kernel[wrong](out, 4)
+
+
+def test_other_arguments(by_triton) -> None:
+    """Each change is seen, whichever launch was bound."""
+    kernel, x, out = kernel_of_its_own(), torch.rand(320), torch.zeros(320)
+
+    def check(x, out, n, a, **constants) -> None:
+        out.zero_()
+        kernel[(5,)](x, out, n, a, **constants)
+        expected = (x * a + constants.get("PLUS", 0)).to(out.dtype)
+        assert torch.equal(out[:n], expected[:n]) and not out[n:].any()
+    parameter = torch.nn.Parameter(x.clone(), requires_grad=False)
+    half = torch.zeros(320, dtype=torch.float16)
+    cases = [lambda: check(x, out, 320, 2.0, BLOCK=64), lambda: check(x, out, 319, 2.0, BLOCK=64),
+             lambda: check(x, out, 1, 2.0, BLOCK=64), lambda: check(x, out, 320, 2, BLOCK=64),
+             lambda: check(x, out, 320, True, BLOCK=64), lambda: check(x, out, 320, 1, BLOCK=64),
+             lambda: check(x[1:], out[1:], 319, 2.0, BLOCK=64), lambda: check(x, half, 320, 2.0, BLOCK=64),
+             lambda: check(parameter, out, 320, 2.0, BLOCK=64), lambda: check(x, out, 320, 2.0, BLOCK=128),
+             lambda: check(x, out, 320, 2.0, BLOCK=64, PLUS=1),
+             lambda: check(x, out, 320, 2.0, BLOCK=64, PLUS=0),
+             lambda: check(x, out, 320, 2.0, BLOCK=64, PLUS=1.0)]
+    order = torch.randperm(13 * 12, generator=torch.Generator().manual_seed(5)).tolist()
+    for each in order:
+        cases[each % 13]()
+    assert len(by_triton) < 100
+    for each in order:
+        cases[each % 13]()
+    with pytest.raises(TypeError, match="BLOCK"):
+        kernel[(5,)](x, out, 320, 2.0)
+    with pytest.raises(LaunchError, match="negated"):
+        kernel[(5,)](torch._neg_view(x), out, 320, 2.0, BLOCK=64)
+
+
+def test_what_each_launch_obeys(by_triton, monkeypatch) -> None:
+    kernel, x, out = kernel_of_its_own(), torch.rand(128), torch.zeros(128)
+
+    def launch() -> object:
+        return kernel[(1,)](x, out, 128, 2.0, BLOCK=128)
+    assert launches(by_triton, launch) == 3
+    assert launches(by_triton, launch) == 0
+    seen = []
+    knobs.runtime.launch_enter_hook.add(seen.append)
+    try:
+        assert launches(by_triton, launch) == len(seen) == 6
+    finally:
+        knobs.runtime.launch_enter_hook.remove(seen.append)
+    assert launches(by_triton, launch) == 0
+    with monkeypatch.context() as patch:
+        patch.setitem(knobs.runtime.__dict__, "debug", True)
+        assert launches(by_triton, launch) == 6
+    with monkeypatch.context() as patch:
+        patch.setenv("TRITON_SPIRV_CHECK", "bounds")
+        assert launches(by_triton, launch) > 0
+        with pytest.raises(CheckError):
+            kernel[(1,)](x[:64].clone(), out, 128, 2.0, BLOCK=128)
+    hook = lambda *given, **options: seen.append(given)  # noqa: E731
+    kernel.add_pre_run_hook(hook)
+    seen.clear()
+    launch()
+    assert len(seen) == 1
+    kernel.pre_run_hooks.clear()
+    with triton_spirv.graph() as graph:
+        launch()
+        launch()
+    assert len(graph) == 2
+    out.zero_()
+    graph.replay()
+    assert torch.equal(out, 2 * x)
+
+
+def test_a_kernel_that_is_compiled_anew(by_triton) -> None:
+    kernel, x, out = kernel_of_its_own(), torch.rand(128), torch.zeros(128)
+
+    def launch() -> object:
+        return kernel[(1,)](x, out, 128, 2.0, BLOCK=128)
+    launches(by_triton, launch)
+    source = kernel.src
+    kernel._unsafe_update_src(source.replace("* a", "* a * 2"))
+    kernel.device_caches.clear()
+    launch()
+    assert torch.equal(out, 4 * x)
+    launches(by_triton, launch)
+    kernel._unsafe_update_src(source)
+    kernel.device_caches[triton.runtime.driver.active.get_current_device()][0].clear()
+    launch()
+    assert torch.equal(out, 2 * x)
+
+
+def test_globals_may_not_change(by_triton, monkeypatch) -> None:
+    out = torch.zeros(1)
+    launches(by_triton, lambda: global_kernel[(1,)](out))
+    monkeypatch.setitem(globals(), "times", tl.constexpr(2))
+    with pytest.raises(RuntimeError, match="has changed since"):
+        global_kernel[(1,)](out)
+
+
+def test_copies_have_launches_of_their_own(by_triton) -> None:
+    kernel, x, out = kernel_of_its_own(), torch.rand(128), torch.zeros(128)
+    launches(by_triton, lambda: kernel[(1,)](x, out, 128, 2.0, BLOCK=128))
+    other = copy.copy(kernel)
+    other.device_caches = type(kernel.device_caches)(other.create_binder)
+    other._unsafe_update_src(kernel.src.replace("* a", "* a * 2"))
+    other[(1,)](x, out, 128, 2.0, BLOCK=128)
+    assert torch.equal(out, 4 * x)
+    kernel[(1,)](x, out, 128, 2.0, BLOCK=128)
+    assert torch.equal(out, 2 * x)
+
+
+def test_tuples_are_launched_by_triton(by_triton) -> None:
+    x, out = torch.tensor([3.0]), torch.zeros(1)
+    given = [x]
+    assert launches(by_triton, lambda: pair_kernel[(1,)]((given[0], 4.0), out)) == 6
+    assert out.item() == 7
+    alive = weakref.ref(x)
+    del x, given[0]
+    pair_kernel[(1,)]((torch.tensor([1.0]), 2.0), out)
+    assert alive() is None and out.item() == 3
+
+
+def test_tuned_kernels(by_triton) -> None:
+    for n in (256, 100, 256, 100):
+        x, out = torch.rand(n), torch.zeros(n)
+        for _ in range(8):
+            out.zero_()
+            tuned_kernel[lambda meta: (triton.cdiv(meta["n"], meta["BLOCK"]),)](x, out, n)
+            assert torch.equal(out, 2 * x)
+    assert launches(by_triton, lambda: tuned_kernel[lambda meta: (4,)](x, out, n)) == 0
+
+
+def test_threads(by_triton) -> None:
+    kernel, wrong = kernel_of_its_own(), []
+
+    def work(seed: int) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        for turn in range(200):
+            x, out = torch.randint(-9, 9, (1024,), generator=generator).float(), torch.zeros(1024)
+            kernel[(8,)](x, out, 1024, float(seed), BLOCK=128, PLUS=turn % 2)
+            if not torch.equal(out, x * seed + turn % 2):
+                wrong.append(seed)
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(2, 10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and len(by_triton) < 400
+
+
+def test_arguments_are_not_kept(by_triton) -> None:
+    kernel, out = kernel_of_its_own(), torch.zeros(1024)
+    given = [torch.rand(1024)]
+    launches(by_triton, lambda: kernel[(8,)](given[0], out, 1024, 2.0, BLOCK=128))
+    alive = weakref.ref(given.pop())
+    kernel[(8,)](torch.rand(1024), out, 1024, 2.0, BLOCK=128)
+    assert alive() is None
+
+
+def test_many_kernels_of_one_form(by_triton) -> None:
+    """Bound launches are few: the others are Triton's, and no slower by much."""
+    kernel, x, out = kernel_of_its_own(), torch.rand(64), torch.zeros(64)
+    for plus in range(2 * repeated.MOST):
+        for _ in range(6):
+            kernel[(1,)](x, out, 64, 2.0, BLOCK=64, PLUS=plus)
+            assert torch.equal(out, 2 * x + plus)
+    by_triton.clear()
+    for plus in range(2 * repeated.MOST):
+        kernel[(1,)](x, out, 64, 2.0, BLOCK=64, PLUS=plus)
+        assert torch.equal(out, 2 * x + plus)
+    assert len(by_triton) == repeated.MOST
+
+
+def test_whoever_replaces_the_launch_sees_each(by_triton, monkeypatch) -> None:
+    kernel, x, out, seen = kernel_of_its_own(), torch.rand(64), torch.zeros(64), []
+    launches(by_triton, lambda: kernel[(1,)](x, out, 64, 2.0, BLOCK=64))
+    run = JITFunction.run
+    monkeypatch.setattr(JITFunction, "run", lambda self, *a, **k: (seen.append(self), run(self, *a, **k))[1])
+    for _ in range(3):
+        kernel[(1,)](x, out, 64, 2.0, BLOCK=64)
+    assert seen == [kernel] * 3

@@ -1,0 +1,110 @@
+"""What the function that a bound launch is (bound_text.py) knows of its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from triton_spirv.dataclass import dataclass
+
+from .binding import told_apart
+
+#: what is said of an argument that does not fit
+OTHER = "is not as in bind: its type, dtype, device or value"
+
+#: arguments that are numbers
+NUMBERS = int, float, bool
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the kernel, and its argument in bind: given again with each call, or kept.
+
+    constant: it is no argument of the compiled kernel
+    how: what `native_specialize_impl` is told of it beside its value
+    own: what Triton has made of its answer: the type, which an annotation may say, and what it knows of the
+        value; None where it does not look at that
+    annotated: does an annotation say the type?
+    """
+
+    at: int
+    name: str
+    value: Any
+    given: bool
+    constant: bool
+    how: tuple[bool, bool, bool]
+    own: Any
+    annotated: bool
+
+    @classmethod
+    def of(cls, at: int, kind: Any, value: Any, given: bool, own: Any) -> Parameter:
+        """at: its place among the kernel's; kind: Triton's KernelParam."""
+        how = kind.is_const, not kind.do_not_specialize, not kind.do_not_specialize_on_alignment
+        constant = kind.is_constexpr or own[0] == "constexpr"
+        return cls(at, kind.name, value, given, constant, how, own, bool(kind.annotation_type))
+
+    @property
+    def text(self) -> str:
+        """The argument in the text: the call's, or the one that is kept."""
+        return f"a{self.at}" if self.given else f"v{self.at}"
+
+    @property
+    def passed(self) -> str:
+        """What the kernel gets of it: an address or a number."""
+        return self.text if self.is_number else f"{self.text}.{'data_ptr()' if self.is_tensor else 'address'}"
+
+    @property
+    def is_tensor(self) -> bool:
+        """Is it torch's own kind of tensor?"""
+        kind = type(self.value)
+        return kind.__module__ in ("torch", "torch.nn.parameter") and hasattr(kind, "is_neg")
+
+    @property
+    def is_array(self) -> bool:
+        """Is it an array of this package in host memory?"""
+        kind = type(self.value)
+        return f"{kind.__module__}.{kind.__name__}" == "triton_spirv.arrays.Array"
+
+    @property
+    def is_number(self) -> bool:
+        """Is it passed as a number?"""
+        return type(self.value) in NUMBERS
+
+    @property
+    def aligned(self) -> bool:
+        """Is the kernel compiled for multiples of 16?"""
+        return bool(self.own[1] == "D")
+
+    @property
+    def accepted(self) -> frozenset[Any]:
+        """The answers for arguments that the kernel is right for, without the type where an annotation says
+        it: a kernel that knows nothing of multiples takes those, too."""
+        known = {self.own[1], "D"} if self.own[1] == "" else {self.own[1]}
+        return frozenset(known if self.annotated else {told_apart((self.own[0], each)) for each in known})
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Does a call compare the argument with the one in bind, or use that?"""
+        return not self.given or self.constant or self.is_number or isinstance(self.value, tuple)
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """An ordinary launch, to be written as a bound one.
+
+    names: what it was given behind the grid, in this order: parameters, and options of the launch
+    options: those, with their values
+    """
+
+    names: Sequence[str]
+    options: Mapping[str, Any]
+
+    def order(self, parameters: Sequence[Parameter]) -> list[str]:
+        """What the function takes, as the text names it."""
+        texts = {one.name: one.text for one in parameters}
+        return ["grid", *(texts.get(name) or f"option_{name}" for name in self.names)]
+
+
+def takes_any_number(function: Any) -> bool:
+    """Has the kernel a parameter that takes any number of arguments?"""
+    return any(one.kind is one.VAR_POSITIONAL for one in function.signature.parameters.values())

@@ -1,0 +1,133 @@
+"""Ordinary launches that are repeated: `kernel[grid](...)` asks what a bound launch asks (bound.py).
+
+Triton looks at each argument anew, writes down what it has seen, and looks that up. It takes some 7
+microseconds where all of it is in the processor's caches, and 40 behind a kernel that has filled them. So
+`JITFunction.run` is wrapped, for kernels of this backend only: launches that are called in the same way, with
+so many arguments and these keywords, make a form. After some launches of a form the next one is bound. What
+does not fit that one is for the next bound one, and last for Triton.
+
+TRITON_SPIRV_REPEATED=0 leaves all launches to Triton.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from triton import knobs
+from triton.runtime.driver import driver
+from triton.runtime.jit import JITFunction
+from triton_spirv.runtime.capture import recorders
+from triton_spirv.settings import flag
+
+from .bound_arguments import OTHER, Parameter, Repeated, takes_any_number
+
+VARIABLE = "TRITON_SPIRV_REPEATED"
+
+#: launches of a form by Triton, after which one is bound; bound ones of a form at most, and of one kernel:
+#: where a third is wanted, something is another one at each launch
+AFTER, MOST, ALIKE = 8, 8, 2
+#: where a kernel has its forms
+FORMS = "_triton_spirv_forms"
+
+Launch = Callable[..., Any]
+
+
+def bind_repeated_launches() -> None:
+    """From now on; once is enough."""
+    make = JITFunction.run
+    if hasattr(make, "binds") or not flag(VARIABLE, True):
+        return
+
+    @functools.wraps(make)
+    def run(self: Any, *arguments: Any, grid: Any, warmup: bool, **keywords: Any) -> Any:
+        if warmup:
+            return make(self, *arguments, grid=grid, warmup=warmup, **keywords)
+        forms = self.__dict__.get(FORMS)
+        if forms is None or forms.owner is not self:
+            forms = self.__dict__[FORMS] = Forms(self)
+        form = len(arguments), *keywords
+        launch = forms.get(form)
+        if launch is None:
+            launch = forms[form] = Form(make, forms, form)
+        return launch(grid, *arguments, *keywords.values())
+
+    run.binds = True  # type: ignore[attr-defined]
+    JITFunction.run = run
+
+
+class Forms(dict[Any, Launch]):
+    """A kernel's forms: how many arguments and which keywords -> a function of the grid and these. A copy of
+    the kernel has its own."""
+
+    def __init__(self, owner: Any) -> None:
+        self.owner = owner
+
+    def __deepcopy__(self, known: dict[int, Any]) -> Forms:
+        return Forms(None)
+
+
+class Form:
+    """Launches of a kernel that are called in the same way, as Triton makes them."""
+
+    def __init__(self, run: Launch, forms: Forms, key: Any) -> None:
+        self._run, self._forms, self._key = run, forms, key
+        self._function, self._count, self._keywords = forms.owner, key[0], key[1:]
+        self._launches, self._bound = 0, list[Any]()
+
+    def __call__(self, grid: Any, *given: Any, why: str = "") -> Any:
+        """An ordinary launch. why: what did not fit the bound ones, if there are any."""
+        arguments, keywords = given[:self._count], dict(zip(self._keywords, given[self._count:], strict=True))
+        compiled = self._run(self._function, *arguments, grid=grid, warmup=False, **keywords)
+        if not why or why.endswith(OTHER):
+            self._launches += 1
+            if self._launches > AFTER and compiled is not None and not _watched():
+                self._launches = 0
+                self._bind(compiled, arguments, keywords)
+        return compiled
+
+    def _bind(self, compiled: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        """The next launch of the form that is like this one is a bound one; or none will be."""
+        from .bound_text import written  # most programs end before they need it
+
+        function = self._function
+        parameters, options = described(function, arguments, keywords)
+        if parameters is None or self._bound.count(compiled) >= ALIKE or len(self._bound) >= MOST:
+            self._launches = -1 << 62
+            return
+        before = self._forms[self._key]
+        last = before is self
+
+        def ordinary(why: str, *given: Any) -> Any:
+            return self(*given, why=why) if last else before(*given)
+
+        names = [*(one.name for one in parameters[:len(arguments)]), *keywords]
+        self._bound.append(compiled)
+        backend = function.device_caches[driver.active.get_current_device()][3]
+        self._forms[self._key] = written(function, compiled, None, parameters, backend, ordinary,
+                                         repeated=Repeated(names, options))
+
+
+def described(function: Any, arguments: tuple[Any, ...],
+              keywords: dict[str, Any]) -> tuple[list[Parameter] | None, dict[str, Any]]:
+    """A launch's parameters, and its options; no parameters where such a launch cannot be bound, or would
+    keep what it is given."""
+    from .compiler import SPIRVBackend
+
+    _, _, _, backend, read = function.device_caches[driver.active.get_current_device()]
+    if not isinstance(backend, SPIRVBackend) or takes_any_number(function):
+        return None, {}
+    values, known, _ = read(*arguments, **keywords)
+    parameters = [Parameter.of(at, kind, value, at < len(arguments) or kind.name in keywords, own)
+                  for at, (kind, value, own) in
+                  enumerate(zip(function.params, values.values(), known, strict=True))]
+    if any(isinstance(one.value, tuple) for one in parameters):
+        return None, {}
+    return parameters, {name: value for name, value in keywords.items() if name not in values}
+
+
+def _watched() -> bool:
+    """Does somebody watch launches now?"""
+    hooks = (getattr(knobs.runtime, f"launch_{name}_hook") for name in ("enter", "exit"))
+    return bool(recorders) or any(hook is not None and getattr(hook, "calls", True) for hook in hooks)
