@@ -41,17 +41,41 @@ def pair_kernel(pair, out):
 
 
 @triton.jit
+def product_kernel(a_ptr, b_ptr, c_ptr, N, K, BLOCK: tl.constexpr):
+    m = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK, BLOCK], tl.float32)
+    for done in range(0, K, BLOCK):
+        k = done + tl.arange(0, BLOCK)
+        x = tl.load(a_ptr + m[:, None] * K + k[None, :])
+        total = tl.dot(x, tl.load(b_ptr + k[:, None] * N + n[None, :]), total, input_precision="ieee")
+    tl.store(c_ptr + m[:, None] * N + n[None, :], total)
+
+
+@triton.jit
 def planes_kernel(out, width):
     x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)
     tl.atomic_add(out + y * width + x, z + 1)
 
 
-@triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], ["n"])
-@triton.heuristics({"EVEN": lambda given: given["n"] % given["BLOCK"] == 0})
 @triton.jit
-def tuned_kernel(x, out, n, EVEN: tl.constexpr, BLOCK: tl.constexpr):
+def double_kernel(x, out, n, EVEN: tl.constexpr, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out + i, tl.load(x + i, mask=EVEN or i < n) * 2, mask=EVEN or i < n)
+    inside = (i < n) | EVEN
+    tl.store(out + i, tl.load(x + i, mask=inside) * 2, mask=inside)
+
+
+EVEN = triton.heuristics({"EVEN": lambda given: given["n"] % given["BLOCK"] == 0})(double_kernel)
+
+
+def tuned(kernel, *configs, **options):
+    """The kernel, to be tuned for n."""
+    chosen = configs or (triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128}))
+    return triton.autotune(list(chosen), ["n"], **options)(kernel)
+
+
+def grid(meta):
+    return (triton.cdiv(meta["n"], meta["BLOCK"]),)
 
 
 @pytest.fixture
@@ -60,7 +84,7 @@ def by_triton(monkeypatch):
     seen: list[object] = []
     call = repeated.Form.__call__
     monkeypatch.setattr(repeated.Form, "__call__",
-                        lambda self, *given, **why: (seen.append(self), call(self, *given, **why))[1])
+                        lambda self, *given, **why: (seen.append(self._owner), call(self, *given, **why))[1])
     monkeypatch.setattr(repeated, "AFTER", 2)
     return seen
 
@@ -240,14 +264,80 @@ def test_tuples_are_launched_by_triton(by_triton) -> None:
     assert alive() is None and out.item() == 3
 
 
-def test_tuned_kernels(by_triton) -> None:
-    for n in (256, 100, 256, 100):
+@pytest.mark.parametrize("kernel", (double_kernel, EVEN), ids=["jit", "heuristics"])
+def test_tuned_kernels(kernel, by_triton) -> None:
+    tuner = tuned(kernel)
+    constants = {} if kernel is EVEN else {"EVEN": False}
+    for n in (256, 100, 256, 100, 300):
         x, out = torch.rand(n), torch.zeros(n)
         for _ in range(8):
             out.zero_()
-            tuned_kernel[lambda meta: (triton.cdiv(meta["n"], meta["BLOCK"]),)](x, out, n)
-            assert torch.equal(out, 2 * x)
-    assert launches(by_triton, lambda: tuned_kernel[lambda meta: (4,)](x, out, n)) == 0
+            assert tuner[grid](x, out, n, **constants).asm["spv"]
+            assert torch.equal(out, 2 * x) and tuner.best_config in tuner.configs and tuner.nargs is None
+    assert len(tuner.cache) == 3
+    launches(by_triton, lambda: tuner[grid](x, out, n, **constants))
+    assert by_triton == ([tuner] * 6 if kernel is EVEN else [])
+
+
+def test_what_tuning_decides(by_triton) -> None:
+    """Another configuration, another key, a hook of the configuration's."""
+    tuner, seen = tuned(double_kernel), []
+    x, out = torch.rand(256), torch.zeros(256)
+
+    def launch(n: int = 256) -> None:
+        out.zero_()
+        tuner[grid](x, out, n, EVEN=False)
+        assert torch.equal(out[:n], 2 * x[:n]) and not out[n:].any()
+    launches(by_triton, launch)
+    assert launches(by_triton, launch) == 0
+    (key,), chosen = tuner.cache, tuner.best_config
+    other = next(config for config in tuner.configs if config is not chosen)
+    tuner.cache[key] = other
+    launch()
+    assert by_triton and tuner.best_config is other
+    tuner.cache[key] = chosen
+    assert launches(by_triton, launch) == 0 and tuner.best_config is chosen
+    launch(128)
+    assert len(tuner.cache) == 2
+    chosen.pre_hook = lambda given: seen.append(given["n"])
+    launch()
+    assert seen == [256]
+    chosen.pre_hook = None
+    tuner.cache.clear()
+    launch()
+    assert list(tuner.cache) == [key]
+
+
+def test_one_configuration(by_triton) -> None:
+    tuner = tuned(double_kernel, triton.Config({"BLOCK": 32, "EVEN": False}, num_warps=2))
+    x, out = torch.rand(256), torch.zeros(256)
+    launches(by_triton, lambda: tuner[grid](x, out, n=256))
+    assert launches(by_triton, lambda: tuner[grid](x, out, n=256)) == 0
+    assert torch.equal(out, 2 * x)
+    tuner.configs[0] = triton.Config({"BLOCK": 32, "EVEN": True})
+    tuner[grid](x, out, n=250)
+    assert torch.equal(out, 2 * x)
+    tuner.configs[0].kwargs["EVEN"] = False
+    out.zero_()
+    tuner[grid](x, out, n=250)
+    assert torch.equal(out[:250], 2 * x[:250]) and not out[250:].any()
+
+
+@pytest.mark.parametrize("shift", (0, 64))
+def test_products_that_keep_operands(shift, by_triton) -> None:
+    """Those that share memory with what is written, too."""
+    n = 256
+    memory = torch.randint(-3, 4, (3 * n * n,)).float()
+    a, b = memory[:n * n].view(n, n), memory[n * n:2 * n * n].view(n, n)
+    out = torch.zeros(n, n) if shift == 0 else memory[2 * n * n - shift * n:][:n * n].view(n, n)
+    for _ in range(12):
+        memory[:] = torch.randint(-3, 4, (3 * n * n,)).float()
+        expected = a @ b
+        if shift:
+            b = b.clone()  # whose place is written to
+        product_kernel[(4, 4)](a, b, out, n, n, BLOCK=64)
+        assert torch.equal(out, expected)
+    assert len(by_triton) <= 3
 
 
 def test_threads(by_triton) -> None:

@@ -74,7 +74,7 @@ class Kernel:
         #: where signal handlers find the kernel's name (running_kernels.py)
         self.text_address = ctypes.addressof(self._text)
         self._keeps = "panel_buffer" in artifact.hidden and self.shared
-        self._overlap = sharing(artifact.written, [p.type == "ptr" for p in artifact.parameters])
+        self.overlap = sharing(artifact.written, [p.type == "ptr" for p in artifact.parameters])
         self.pace = Pace(lambda: 0, lambda programs: None, lambda programs, nanoseconds: None, lambda: 0)
         #: where threads of torch's may share launches
         self.sharing = sharing_of(self)
@@ -203,7 +203,7 @@ class Kernel:
 
     def _panels(self, arguments: Sequence[object], values: list[object]) -> panels.Panels | None:
         """What a launch keeps packed operands in, which its values then name."""
-        found = panels.taken(self.context.device.compute_units, self._overlap, arguments)
+        found = panels.taken(self.context.device.compute_units, self.overlap, arguments)
         if found is not None:
             values[len(arguments) + self.artifact.hidden.index("panel_buffer")] = found.address
         return found

@@ -50,14 +50,16 @@ class Panels:
             with suppress(OSError):  # of a system without large pages
                 self._memory.madvise(mmap.MADV_HUGEPAGE)
         self.address = ctypes.addressof(ctypes.c_uint8.from_buffer(self._memory))
+        self._head = bytearray(layout.OWNERS + 8 * self.shelves)  # no owners, nor programs along x
+        self._locks = bytes(layout.LOCK_BYTES * self.shelves)
         self._first = -(-(self.address + head) // LARGE_PAGE) * LARGE_PAGE - self.address
 
     def begin(self) -> None:
-        """A launch begins."""
-        ctypes.memset(self.address + layout.OWNERS, 0, 8 * self.shelves)
-        ctypes.memset(self.address + layout.LOCKS, 0, layout.LOCK_BYTES * self.shelves)
-        layout.HEADER.pack_into(self._memory, 0, self.shelves, ROUNDS, next(_numbers), SHELF, self._first)
-        layout.GRID.pack_into(self._memory, layout.GRID_AT, 0, 0, 0)
+        """A launch begins. Its processor's caches are full of another's data: the fewer calls, the better."""
+        self._head[:layout.HEADER.size] = layout.HEADER.pack(self.shelves, ROUNDS, next(_numbers), SHELF,
+                                                             self._first)
+        self._memory[:len(self._head)] = self._head
+        self._memory[layout.LOCKS:layout.LOCKS + len(self._locks)] = self._locks
 
     def place_along_x(self, sizes: ctypes.Array[ctypes.c_uint8], local: Sequence[int]) -> None:
         """Let the driver run neighbours along x one after the other, which have the same right operand: it

@@ -8,11 +8,8 @@ work for a while, as behind a launch of the driver: measured, a team that slept 
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import threading
 import time
-from collections.abc import Callable
 
 #: nanoseconds after a launch of the team or of the driver for which nobody asks whether the team is awake
 RECENT = 500_000
@@ -31,8 +28,6 @@ class Pool(threading.local):
     def __init__(self) -> None:
         self.ended, self.worker, self.alone, self.alone_ended = 0, 0, 0, 0
         self._last = -1  # what the member had worked when that was last asked
-        self._clock, self._found = ctypes.c_int(), (ctypes.c_int64 * 2)()
-        self._passed = self._clock, ctypes.byref(self._found)
 
     def is_warm(self, now: int) -> bool:
         """May this thread lead its team? Where no member is known yet, it is found out."""
@@ -50,9 +45,10 @@ class Pool(threading.local):
 
     def _worked(self) -> int:
         """The nanoseconds that the member has worked; below 0: there is no such thread in this process."""
-        self._clock.value = ~self.worker << 3 | THREADS_CLOCK
-        failed = _gettime()(*self._passed)
-        return -1 if failed else self._found[0] * 1_000_000_000 + self._found[1]
+        try:
+            return time.clock_gettime_ns(~self.worker << 3 | THREADS_CLOCK)
+        except OSError:
+            return -1
 
     def was_alone(self) -> None:
         """A long launch by the calling thread alone has ended."""
@@ -62,8 +58,3 @@ class Pool(threading.local):
 
 
 pool = Pool()
-
-
-@functools.cache
-def _gettime() -> Callable[..., int]:
-    return ctypes.CDLL(None).clock_gettime

@@ -58,6 +58,8 @@ class Quick:
     sharing, members: where a team may share launches, by `sharing.run` with these members, if each launch
         brings its sizes; else None
     slow: how many launches took long since the last one that did not; who launches clears it
+    keeps: has the kernel memory for packed operands? Then `pack` takes the address of what `keep` gives
+        behind the values, and `panels.given_back` is called after the launch
     asserts: may an assertion fail? Then `pack` takes `threads.hidden` behind the values, and who launches
         asks after it whether `threads.error[0]` is 0, else calls `failed_assertion`
     """
@@ -77,6 +79,7 @@ class Quick:
         self.most, self.slow = 0, 0
         self.ask_pace()
         self.asserts = bool(kernel.artifact.hidden)
+        self.keeps = kernel.artifact.hidden == ("panel_buffer",)
 
     def _direct(self, sizes: tuple[int, int, int] | None, pointers: Sequence[tuple[int, int]]
                 ) -> launch_code.Call | None:
@@ -98,6 +101,10 @@ class Quick:
         self._kernel.launch(x, y, z, values)
         self.ask_pace()
         return True
+
+    def keep(self, arguments: Sequence[object]) -> panels.Panels | None:
+        """As panels.taken() has it."""
+        return panels.taken(self._kernel.context.device.compute_units, self._kernel.overlap, arguments)
 
     def failed_assertion(self) -> None:
         """DeviceAssertion, of this thread's last launch."""
@@ -130,10 +137,11 @@ class Quick:
 
 
 def quick_of(kernel: Kernel, sizes: tuple[int, int, int] | None, alignments: Mapping[int, int],
-             asks_assertions: bool = False) -> Quick | None:
+             asks_assertions: bool = False, keeps: bool = False) -> Quick | None:
     """As Quick takes them. None where a launch takes more than that, or asserts, and who launches does not
-    ask for it."""
-    if not is_plain(kernel) or (kernel.artifact.hidden and not asks_assertions):
+    ask for it, or has memory for packed operands, which it does not bring (`keeps`)."""
+    known = asks_assertions or not kernel.artifact.hidden
+    if not is_plain(kernel) or not (known or (keeps and kernel.artifact.hidden == ("panel_buffer",))):
         return None
     return Quick(kernel, sizes, alignments)
 

@@ -16,13 +16,11 @@ from triton.runtime.jit import JITFunction
 from triton_spirv.errors import UsageError
 
 from .bound_arguments import Parameter, takes_any_number
-from .bound_text import written
+from .bound_text import TUNED, written
 from .compiler import SPIRVBackend
 
 #: values that are the same where they are of one type and written in the same way, which 0.0 and -0.0 are not
 PLAIN = int, float, bool, str, type(None)
-
-TUNED = "the kernel's configuration depends on the arguments, and these have another"
 
 
 def bind(kernel: Any, grid: Any, arguments: Sequence[Any],
@@ -90,7 +88,7 @@ def resolved(kernel: Any, arguments: Sequence[Any],
             for name, heuristic in kernel.values.items():
                 given[name] = heuristic({**dict(zip(kernel.arg_names, arguments, strict=False)), **given})
         elif isinstance(kernel, Autotuner):
-            config = _config(kernel, arguments, given)
+            config = config_of(kernel, arguments, given)
             if config is None or config.pre_hook is not None:
                 return None
             given.update(config.all_kwargs())
@@ -100,16 +98,20 @@ def resolved(kernel: Any, arguments: Sequence[Any],
     return kernel, given
 
 
-def _config(autotuner: Autotuner, arguments: Sequence[Any], given: Mapping[str, Any]) -> Any:
-    """The configuration for these arguments, by the key that Autotuner.run makes of them; None: it has not
-    been tuned."""
+def config_of(autotuner: Autotuner, arguments: Sequence[Any], given: Mapping[str, Any]) -> Any:
+    """The configuration for these arguments; None: it has not been tuned."""
     if len(autotuner.configs) == 1:
         return autotuner.configs[0]
+    return autotuner.cache.get(tuning_key(autotuner, arguments, given))
+
+
+def tuning_key(autotuner: Autotuner, arguments: Sequence[Any], given: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What an autotuner of several configurations tells these arguments apart by, as Autotuner.run does."""
     passed = {**dict(zip(autotuner.arg_names, arguments, strict=False)), **given}
     passed = {name: value for name, value in passed.items() if name in autotuner.arg_names}
     key = [passed[name] for name in autotuner.keys if name in passed]
     key += [str(value.dtype) for value in passed.values() if hasattr(value, "dtype")]
-    return autotuner.cache.get(tuple(key))
+    return tuple(key)
 
 
 def same(one: Any, other: Any) -> bool:

@@ -12,6 +12,9 @@ from .binding import told_apart
 #: what is said of an argument that does not fit
 OTHER = "is not as in bind: its type, dtype, device or value"
 
+#: what every launch is given besides
+OF_A_LAUNCH = "grid", "warmup"
+
 #: arguments that are numbers
 NUMBERS = int, float, bool
 
@@ -92,17 +95,36 @@ class Parameter:
 class Repeated:
     """An ordinary launch, to be written as a bound one.
 
-    names: what it was given behind the grid, in this order: parameters, and options of the launch
+    names: what it was given, in this order: `grid` and `warmup`, parameters, options of the launch
     options: those, with their values
+    tuned: who has chosen constants and options that it was not given
     """
 
     names: Sequence[str]
     options: Mapping[str, Any]
+    tuned: Tuned | None = None
 
     def order(self, parameters: Sequence[Parameter]) -> list[str]:
         """What the function takes, as the text names it."""
-        texts = {one.name: one.text for one in parameters}
-        return ["grid", *(texts.get(name) or f"option_{name}" for name in self.names)]
+        texts = {one.name: one.text for one in parameters} | {name: name for name in OF_A_LAUNCH}
+        return [texts.get(name) or f"option_{name}" for name in self.names]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """An autotuner, and the configuration that it has for a launch, by its key."""
+
+    tuner: Any
+    config: Any
+    key: tuple[Any, ...]
+
+    def changed(self, names: dict[str, Any]) -> str:
+        """Has the autotuner another one by now?"""
+        names |= {"tuner": self.tuner, "config": self.config, "tuned": self.key,
+                  "chosen_constants": dict(self.config.kwargs)}
+        found = "len(tuner.configs) != 1 or tuner.configs[0]" if len(self.tuner.configs) == 1 else \
+            "len(tuner.configs) < 2 or tuner.cache.get(tuned)"
+        return f"{found} is not config or config.pre_hook is not None or config.kwargs != chosen_constants"
 
 
 def takes_any_number(function: Any) -> bool:

@@ -31,6 +31,7 @@ from triton import knobs
 from triton._C.libtriton import native_specialize_impl
 from triton.runtime.driver import driver
 from triton_spirv import checking
+from triton_spirv.runtime import panels
 from triton_spirv.runtime.capture import recorders
 from triton_spirv.runtime.grid import GRID_LIMIT
 from triton_spirv.runtime.launch_code import ELSEWHERE, NUMBER
@@ -45,8 +46,10 @@ if TYPE_CHECKING:
 SETTINGS = ("a hook, checked mode, the device, Triton's driver or its debug switch is not as in bind, or a "
             "graph is being made")
 CACHE = "the kernel is no longer in Triton's cache"
+WARMUP = "the kernel is to be compiled, not launched"
 MEMORY = "a tensor or array has no memory, or the kernel is compiled for multiples of 16 as its address"
 GRID = "the grid is empty, or not one of integers"
+TUNED = "the kernel's configuration depends on the arguments, and these have another"
 RANGE = "a number does not fit its parameter"
 
 #: environment variables that each launch obeys
@@ -65,7 +68,8 @@ def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parame
     quick: Quick | None = None
     if hasattr(launcher, "quick") and all(one.is_tensor or one.is_array or one.is_number for one in passed):
         quick = launcher.quick(compiled.function, sizes, {
-            at: 16 if one.aligned else 1 for at, one in enumerate(passed) if not one.is_number})
+            at: 16 if one.aligned else 1 for at, one in enumerate(passed) if not one.is_number},
+            False, repeated is not None)
     names = {"ordinary": ordinary, "specialise": native_specialize_impl, "backend": backend, "fixed": _fixed}
     names |= {f"v{one.at}": one.value for one in parameters if one.is_asked_for}  # no others are kept
     names |= {f"type{one.at}": type(one.value) for one in parameters}
@@ -74,10 +78,7 @@ def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parame
                  "".join(f", {a}" for a in given), "compiled" if repeated else "None")
     text.leave(_settings(function, names), SETTINGS)
     if repeated:
-        names["compiled"] = compiled
-        text.leave(_uncached(function, compiled, names), CACHE)
-        for name, value in repeated.options.items():
-            text.leave(_other_constant(f"option_{name}", f"own_{name}", value, names), f"{name} {OTHER}")
+        _as_repeated(text, repeated, function, compiled, parameters, names)
     if changed is not None:
         names["changed"] = changed[0]
         text.leave(f"changed(({''.join(f'{a}, ' for a in given)}))", changed[1])
@@ -106,15 +107,17 @@ def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parame
     else:
         names |= dict(zip("xyz", sizes, strict=True))
     if quick is None:
-        names |= {"launch": launcher, "function": compiled.function, "packed": compiled.packed_metadata}
-        everything = "".join(f", {one.text}" for one in parameters)
-        text.add(f"launch(x, y, z, 0, function, packed, None, None, None{everything})")
-        text.add(f"return {text.result}")
+        _launch(text, compiled, parameters, names)
     else:
-        values = [one.passed for one in passed]
+        values = ", ".join(one.passed for one in passed)
         members = quick.sharing.members_of(quick.pointers, True) if repeated and quick.sharing else None
-        names |= {"sharing": quick.sharing, "members": members}
-        _launch_quickly(text, quick, ", ".join(values), names, sizes)
+        names |= {"quick": quick, "pack": quick.pack, "threads": quick.threads, "sharing": quick.sharing,
+                  "members": members, "misfits": (struct.error, OverflowError)}
+        if quick.keeps:
+            _launch_keeping(text, quick, values, f"({''.join(f'{one.text}, ' for one in passed)})", names)
+            _launch(text, compiled, parameters, names)
+        else:
+            _launch_quickly(text, quick, values, names, sizes)
     exec("\n".join(text.lines), names)
     bound: Callable[..., Any] = names["bound"]
     return bound
@@ -135,6 +138,21 @@ class _Text:
         if condition:
             self.add(f"if {condition}:", depth)
             self.add(f"return ordinary({why!r}{self.listed})", depth + 1)
+
+
+def _as_repeated(text: _Text, repeated: Repeated, function: Any, compiled: Any,
+                 parameters: Sequence[Parameter], names: dict[str, Any]) -> None:
+    """What is asked of an ordinary launch besides."""
+    text.leave("warmup", WARMUP)
+    names["compiled"] = compiled
+    text.leave(_uncached(function, compiled, names), CACHE)
+    for name, value in repeated.options.items():
+        text.leave(_other_constant(f"option_{name}", f"own_{name}", value, names), f"{name} {OTHER}")
+    if repeated.tuned is not None:
+        text.leave(repeated.tuned.changed(names), TUNED)
+        for one in [one for one in parameters if one.given and one.name in repeated.tuned.tuner.keys]:
+            text.leave(_other_constant(one.text, f"key_{one.at}", one.value, names), f"{one.name} {OTHER}")
+        text.add("tuner.best_config = config")
 
 
 def _settings(function: Any, names: dict[str, Any]) -> str:
@@ -273,17 +291,44 @@ def _guard(tensors: Sequence[Any]) -> Callable[..., bool] | None:
         return None
 
 
+def _launch(text: _Text, compiled: Any, parameters: Sequence[Parameter], names: dict[str, Any]) -> None:
+    """The launch itself, as Triton makes it."""
+    names |= {"launch": compiled.run, "function": compiled.function, "packed": compiled.packed_metadata}
+    everything = "".join(f", {one.text}" for one in parameters)
+    text.add(f"launch(x, y, z, 0, function, packed, None, None, None{everything})")
+    text.add(f"return {text.result}")
+
+
+def _launch_keeping(text: _Text, quick: Quick, values: str, arguments: str, names: dict[str, Any]) -> None:
+    """The launch of a kernel that keeps packed operands, where threads share it. values: the text of the
+    addresses and numbers; arguments: that of the arguments."""
+    if names["members"] is None:
+        return
+    names |= {"given_back": panels.given_back, "nothing": panels.NOTHING}
+    text.add("if quick.most < x * y * z <= sharing.shared:")
+    text.add(f"held = quick.keep({arguments})", 2)
+    _pack(text, f"{_sizes(quick)}{values}, nothing if held is None else held.address", 2)
+    text.add("took = sharing.run(x * y * z, members, data)", 2)
+    text.add("if held is not None:", 2)
+    text.add("given_back(held)", 3)
+    text.add("if took:", 2)
+    text.add(f"return {text.result}", 3)
+
+
+def _sizes(quick: Quick) -> str:
+    """The text of a launch's sizes, in front of its values."""
+    return "".join(f"{name} * {local}, " for name, local in zip("xyz", quick.local_size, strict=True))
+
+
 def _launch_quickly(text: _Text, quick: Quick, values: str, names: dict[str, Any],
                     sizes: tuple[int, int, int] | None) -> None:
     """The launch itself. values: the text of the addresses and numbers."""
-    names |= {"quick": quick, "pack": quick.pack, "threads": quick.threads,
-              "misfits": (struct.error, OverflowError)}
     programs, before = "x * y * z", ""
     if sizes is not None:
         programs = "programs"
         names["programs"] = sizes[0] * sizes[1] * sizes[2]
     else:
-        before = "".join(f"{name} * {local}, " for name, local in zip("xyz", quick.local_size, strict=True))
+        before = _sizes(quick)
     text.add(f"if {programs} > quick.most:")
     if names["members"] is not None:
         text.add(f"if {programs} <= sharing.shared:", 2)

@@ -1,10 +1,10 @@
 """Ordinary launches that are repeated: `kernel[grid](...)` asks what a bound launch asks (bound.py).
 
 Triton looks at each argument anew, writes down what it has seen, and looks that up. It takes some 7
-microseconds where all of it is in the processor's caches, and 40 behind a kernel that has filled them. So
-`JITFunction.run` is wrapped, for kernels of this backend only: launches that are called in the same way, with
-so many arguments and these keywords, make a form. After some launches of a form the next one is bound. What
-does not fit that one is for the next bound one, and last for Triton.
+microseconds where all of it is in the processor's caches, and 40 behind a kernel that has filled them. An
+autotuner takes as long again. So their `run` is wrapped, for kernels of this backend only: launches that are
+called in the same way, with so many arguments and these keywords, make a form. After some launches of a form
+the next one is bound. What does not fit that one is for the next bound one, and last for Triton.
 
 TRITON_SPIRV_REPEATED=0 leaves all launches to Triton.
 """
@@ -16,12 +16,13 @@ from collections.abc import Callable
 from typing import Any
 
 from triton import knobs
+from triton.runtime.autotuner import Autotuner
 from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction
 from triton_spirv.runtime.capture import recorders
 from triton_spirv.settings import flag
 
-from .bound_arguments import OTHER, Parameter, Repeated, takes_any_number
+from .bound_arguments import OF_A_LAUNCH, OTHER, Parameter, Repeated, Tuned, takes_any_number
 
 VARIABLE = "TRITON_SPIRV_REPEATED"
 
@@ -36,14 +37,16 @@ Launch = Callable[..., Any]
 
 def bind_repeated_launches() -> None:
     """From now on; once is enough."""
-    make = JITFunction.run
-    if hasattr(make, "binds") or not flag(VARIABLE, True):
-        return
+    if flag(VARIABLE, True):
+        for kind in (JITFunction, Autotuner):
+            if not hasattr(kind.run, "binds"):
+                kind.run = _binding(kind.run)
 
+
+def _binding(make: Launch) -> Launch:
+    """The method `run`, which binds what is repeated."""
     @functools.wraps(make)
-    def run(self: Any, *arguments: Any, grid: Any, warmup: bool, **keywords: Any) -> Any:
-        if warmup:
-            return make(self, *arguments, grid=grid, warmup=warmup, **keywords)
+    def run(self: Any, *arguments: Any, **keywords: Any) -> Any:
         forms = self.__dict__.get(FORMS)
         if forms is None or forms.owner is not self:
             forms = self.__dict__[FORMS] = Forms(self)
@@ -51,15 +54,15 @@ def bind_repeated_launches() -> None:
         launch = forms.get(form)
         if launch is None:
             launch = forms[form] = Form(make, forms, form)
-        return launch(grid, *arguments, *keywords.values())
+        return launch(*arguments, *keywords.values())
 
     run.binds = True  # type: ignore[attr-defined]
-    JITFunction.run = run
+    return run
 
 
 class Forms(dict[Any, Launch]):
-    """A kernel's forms: how many arguments and which keywords -> a function of the grid and these. A copy of
-    the kernel has its own."""
+    """The forms of a kernel's launches, or an autotuner's: how many arguments and which keywords -> a
+    function of these. A copy of the kernel has its own."""
 
     def __init__(self, owner: Any) -> None:
         self.owner = owner
@@ -69,18 +72,18 @@ class Forms(dict[Any, Launch]):
 
 
 class Form:
-    """Launches of a kernel that are called in the same way, as Triton makes them."""
+    """Launches that are called in the same way, as Triton makes them."""
 
     def __init__(self, run: Launch, forms: Forms, key: Any) -> None:
         self._run, self._forms, self._key = run, forms, key
-        self._function, self._count, self._keywords = forms.owner, key[0], key[1:]
+        self._owner, self._count, self._keywords = forms.owner, key[0], key[1:]
         self._launches, self._bound = 0, list[Any]()
 
-    def __call__(self, grid: Any, *given: Any, why: str = "") -> Any:
+    def __call__(self, *given: Any, why: str = "") -> Any:
         """An ordinary launch. why: what did not fit the bound ones, if there are any."""
         arguments, keywords = given[:self._count], dict(zip(self._keywords, given[self._count:], strict=True))
-        compiled = self._run(self._function, *arguments, grid=grid, warmup=False, **keywords)
-        if not why or why.endswith(OTHER):
+        compiled = self._run(self._owner, *arguments, **keywords)
+        if (not why or why.endswith(OTHER)) and not keywords["warmup"]:
             self._launches += 1
             if self._launches > AFTER and compiled is not None and not _watched():
                 self._launches = 0
@@ -91,40 +94,50 @@ class Form:
         """The next launch of the form that is like this one is a bound one; or none will be."""
         from .bound_text import written  # most programs end before they need it
 
-        function = self._function
-        parameters, options = described(function, arguments, keywords)
-        if parameters is None or self._bound.count(compiled) >= ALIKE or len(self._bound) >= MOST:
+        found = described(self._owner, arguments, keywords)
+        if found is None or self._bound.count(compiled) >= ALIKE or len(self._bound) >= MOST:
             self._launches = -1 << 62
             return
+        function, parameters, repeated = found
         before = self._forms[self._key]
         last = before is self
 
         def ordinary(why: str, *given: Any) -> Any:
             return self(*given, why=why) if last else before(*given)
 
-        names = [*(one.name for one in parameters[:len(arguments)]), *keywords]
         self._bound.append(compiled)
         backend = function.device_caches[driver.active.get_current_device()][3]
         self._forms[self._key] = written(function, compiled, None, parameters, backend, ordinary,
-                                         repeated=Repeated(names, options))
+                                         repeated=repeated)
 
 
-def described(function: Any, arguments: tuple[Any, ...],
-              keywords: dict[str, Any]) -> tuple[list[Parameter] | None, dict[str, Any]]:
-    """A launch's parameters, and its options; no parameters where such a launch cannot be bound, or would
-    keep what it is given."""
+def described(owner: Any, arguments: tuple[Any, ...],
+              keywords: dict[str, Any]) -> tuple[Any, list[Parameter], Repeated] | None:
+    """A launch's kernel, its parameters, and how it was called; None where such a launch cannot be bound, or
+    would keep what it is given."""
+    from .bound import config_of, tuning_key
     from .compiler import SPIRVBackend
 
+    given = {name: value for name, value in keywords.items() if name not in OF_A_LAUNCH}
+    function, tuned, chosen = owner, None, given
+    if type(owner) is Autotuner:
+        function, config = owner.fn, config_of(owner, arguments, given)
+        if type(function) is not JITFunction or config is None or config.pre_hook is not None:
+            return None
+        tuned = Tuned(owner, config, tuning_key(owner, arguments, given) if len(owner.configs) > 1 else ())
+        chosen = {**given, **config.all_kwargs()}
     _, _, _, backend, read = function.device_caches[driver.active.get_current_device()]
     if not isinstance(backend, SPIRVBackend) or takes_any_number(function):
-        return None, {}
-    values, known, _ = read(*arguments, **keywords)
-    parameters = [Parameter.of(at, kind, value, at < len(arguments) or kind.name in keywords, own)
+        return None
+    values, known, _ = read(*arguments, **chosen)
+    parameters = [Parameter.of(at, kind, value, at < len(arguments) or kind.name in given, own)
                   for at, (kind, value, own) in
                   enumerate(zip(function.params, values.values(), known, strict=True))]
     if any(isinstance(one.value, tuple) for one in parameters):
-        return None, {}
-    return parameters, {name: value for name, value in keywords.items() if name not in values}
+        return None
+    names = [*(one.name for one in parameters[:len(arguments)]), *keywords]
+    options = {name: value for name, value in given.items() if name not in values}
+    return function, parameters, Repeated(names, options, tuned)
 
 
 def _watched() -> bool:
