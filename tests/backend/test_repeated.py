@@ -389,3 +389,94 @@ def test_whoever_replaces_the_launch_sees_each(by_triton, monkeypatch) -> None:
     for _ in range(3):
         kernel[(1,)](x, out, 64, 2.0, BLOCK=64)
     assert seen == [kernel] * 3
+
+
+def test_functions_of_grids_are_called_once(by_triton) -> None:
+    """Whoever launches; and what they write to their dictionary is passed to the kernel."""
+    kernel, x, out, calls = kernel_of_its_own(), torch.rand(64), torch.zeros(64), []
+    sizes = [(1,)]
+
+    def counted(meta) -> tuple[int, ...]:
+        calls.append(meta["n"])
+        return sizes[0]
+    for size in ((1,), (0,), (1, 1, 0), (1,)):
+        sizes[0] = size
+        for _ in range(5):
+            calls.clear()
+            kernel[counted](x, out, 64, 2.0, BLOCK=64)
+            assert calls == [64]
+
+    def writes(meta) -> tuple[int]:
+        meta["a"] = 3.0
+        return (1,)
+    for _ in range(6):
+        out.zero_()
+        kernel[writes](x, out, 64, 2.0, BLOCK=64)
+        assert torch.equal(out, 3 * x)
+
+
+@triton.jit
+def twice(x):
+    return x * 2
+
+
+@triton.jit
+def applying_kernel(x, out, FUNCTION: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, FUNCTION(tl.load(x + i)))
+
+
+def test_constants_that_change_where_nobody_sees_it(by_triton) -> None:
+    x, out, source = torch.rand(16), torch.zeros(16), twice.src
+    for factor in ("2", "3"):
+        twice._unsafe_update_src(source.replace("* 2", f"* {factor}"))
+        for _ in range(5):
+            applying_kernel[(1,)](x, out, twice, BLOCK=16)
+            assert torch.equal(out, int(factor) * x)
+    assert len(by_triton) < 10
+    twice._unsafe_update_src(source)
+    kernel, plus = kernel_of_its_own(), tl.constexpr(1)
+    for value in (1, 5):
+        plus.value = value
+        for _ in range(5):
+            kernel[(1,)](x, out, 16, 2.0, BLOCK=16, PLUS=plus)
+            assert torch.equal(out, 2 * x + value)
+
+
+def test_tensors_without_memory_of_their_own(by_triton) -> None:
+    """Nested ones are launched, sparse ones refused, as by Triton."""
+    kernel, x, out = kernel_of_its_own(), torch.rand(16), torch.zeros(16)
+    launches(by_triton, lambda: kernel[(1,)](x, out, 16, 2.0, BLOCK=16))
+    nested = torch.nested.nested_tensor([torch.rand(8), torch.rand(8)])
+    kernel[(1,)](nested, out, 16, 2.0, BLOCK=16)
+    assert torch.equal(out, 2 * torch.cat([part for part in nested.unbind()]))
+    with pytest.raises(LaunchError, match="layout"):
+        kernel[(1,)](x.to_sparse(), out, 16, 2.0, BLOCK=16)
+
+
+def test_switches_of_the_kernel_and_of_triton(by_triton, monkeypatch) -> None:
+    kernel, x, out, seen = kernel_of_its_own(), torch.rand(16), torch.zeros(16), []
+
+    def launch() -> object:
+        return kernel[(1,)](x, out, 16, 2.0, BLOCK=16)
+    launches(by_triton, launch)
+    kernel.pre_run_hooks = [lambda *given, **options: seen.append(given)]
+    launch()
+    assert len(seen) == 1
+    kernel.pre_run_hooks = []
+    before = launch()
+    kernel.debug = True
+    assert launch() is not before
+    kernel.debug = None
+    assert launch() is before
+    with monkeypatch.context() as patch:
+        patch.setattr(knobs, "runtime", knobs.runtime.copy())
+        knobs.runtime.launch_exit_hook.add(seen.append)
+        launch()
+        assert len(seen) == 2
+        knobs.runtime.launch_exit_hook.remove(seen.append)
+    with monkeypatch.context() as patch:
+        patch.setattr(knobs.runtime.launch_enter_hook, "calls", [seen.append])
+        launch()
+    assert len(seen) == 3
+    assert launches(by_triton, launch) == 0

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any
 
+from triton.language.core import dtype
+from triton.runtime.jit import JITFunction
 from triton_spirv.dataclass import dataclass
+from triton_spirv.runtime.grid import GRID_LIMIT
 
 from .binding import told_apart
 
@@ -127,6 +131,22 @@ class Tuned:
         return f"{found} is not config or config.pre_hook is not None or config.kwargs != chosen_constants"
 
 
+def is_lasting(value: Any) -> bool:
+    """Is the value, as a constant, the same for good? Others may change where nobody sees it."""
+    kinds = (*NUMBERS, str, dtype, JITFunction)
+    return value is None or type(value) in kinds or isinstance(value, Enum | type)
+
+
 def takes_any_number(function: Any) -> bool:
     """Has the kernel a parameter that takes any number of arguments?"""
     return any(one.kind is one.VAR_POSITIONAL for one in function.signature.parameters.values())
+
+
+def fixed_grid(grid: Any) -> tuple[int, int, int] | None:
+    """A grid as three sizes; None where it launches nothing, cannot be, or is a function."""
+    if not isinstance(grid, tuple | list) or not grid:
+        return None
+    x, y, z = (*grid, 1, 1)[:3]
+    if not (x.__class__ is y.__class__ is z.__class__ is int and x > 0 and y > 0 and z > 0):
+        return None
+    return (x, y, z) if x * y * z <= GRID_LIMIT else None

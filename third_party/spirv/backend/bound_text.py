@@ -29,16 +29,17 @@ from typing import TYPE_CHECKING, Any
 
 from triton import knobs
 from triton._C.libtriton import native_specialize_impl
+from triton.language.core import constexpr
 from triton.runtime.driver import driver
+from triton.runtime.jit import JITFunction
 from triton_spirv import checking
 from triton_spirv.runtime import panels
 from triton_spirv.runtime.capture import recorders
-from triton_spirv.runtime.grid import GRID_LIMIT
 from triton_spirv.runtime.launch_code import ELSEWHERE, NUMBER
 from triton_spirv.target.known import VARIABLE
 
 from .binding import told_apart
-from .bound_arguments import NUMBERS, OTHER, Parameter, Repeated
+from .bound_arguments import NUMBERS, OTHER, Parameter, Repeated, fixed_grid
 
 if TYPE_CHECKING:
     from triton_spirv.runtime.quick import Quick
@@ -50,7 +51,11 @@ WARMUP = "the kernel is to be compiled, not launched"
 MEMORY = "a tensor or array has no memory, or the kernel is compiled for multiples of 16 as its address"
 GRID = "the grid is empty, or not one of integers"
 TUNED = "the kernel's configuration depends on the arguments, and these have another"
+WRITTEN = "the grid's function writes to what it is given"
 RANGE = "a number does not fit its parameter"
+
+#: where one bound launch of a kernel does not fit for it, none does
+FOR_ALL = SETTINGS, WARMUP, GRID, WRITTEN
 
 #: environment variables that each launch obeys
 OBEYED = "TRITON_SPIRV_DEVICE", VARIABLE, checking.VARIABLE
@@ -63,14 +68,15 @@ def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parame
     `changed` says of arguments whether they want other constants, and why that is. `repeated`: of an ordinary
     launch, which brings its grid, and gives back the kernel."""
     launcher = compiled.run
-    sizes = None if repeated else _fixed(grid)
+    sizes = None if repeated else fixed_grid(grid)
     passed = [one for one in parameters if not one.constant]
     quick: Quick | None = None
     if hasattr(launcher, "quick") and all(one.is_tensor or one.is_array or one.is_number for one in passed):
         quick = launcher.quick(compiled.function, sizes, {
             at: 16 if one.aligned else 1 for at, one in enumerate(passed) if not one.is_number},
             False, repeated is not None)
-    names = {"ordinary": ordinary, "specialise": native_specialize_impl, "backend": backend, "fixed": _fixed}
+    names = {"ordinary": ordinary, "specialise": native_specialize_impl, "backend": backend,
+             "fixed": fixed_grid}
     names |= {f"v{one.at}": one.value for one in parameters if one.is_asked_for}  # no others are kept
     names |= {f"type{one.at}": type(one.value) for one in parameters}
     given = repeated.order(parameters) if repeated else [one.text for one in parameters if one.given]
@@ -93,13 +99,8 @@ def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parame
             fixed = f"{one.text} is not v{one.at}" if isinstance(one.value, tuple) else \
                 f"type({one.text}) is not type{one.at}"
             text.leave(f"{fixed} or {_specialised(one, names)}", f"{one.name} {OTHER}")
-    meta = f"grid({{{', '.join(f'{one.name!r}: {one.text}' for one in parameters)}}})"
     if repeated or callable(grid):
-        if repeated:
-            meta = f"grid if grid.__class__ is tuple or not callable(grid) else {meta}"
-        else:
-            names["grid"] = grid
-        text.add(f"sizes = fixed({meta})")
+        _ask_grid(text, parameters, repeated, grid, names)
         text.leave("sizes is None", GRID)
         text.add("x, y, z = sizes")
     elif sizes is None:
@@ -121,6 +122,23 @@ def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parame
     exec("\n".join(text.lines), names)
     bound: Callable[..., Any] = names["bound"]
     return bound
+
+
+def _ask_grid(text: _Text, parameters: Sequence[Parameter], repeated: Repeated | None, grid: Any,
+              names: dict[str, Any]) -> None:
+    """The sizes of a grid that may be a function. One that a repeated launch brings is called once, whoever
+    launches then; what it writes to its dictionary Triton passes to the kernel."""
+    meta = f"{{{', '.join(f'{one.name!r}: {one.text}' for one in parameters)}}}"
+    if not repeated:
+        names["grid"] = grid
+        text.add(f"sizes = fixed(grid({meta}))")
+        return
+    text.add("if grid.__class__ is not tuple and callable(grid):")
+    text.add(f"meta = {meta}", 2)
+    text.add("found = grid(meta)", 2)
+    text.leave(f"(*meta.values(),) != ({''.join(f'{one.text}, ' for one in parameters)})", WRITTEN, 2)
+    text.add("grid = found", 2)
+    text.add("sizes = fixed(grid)")
 
 
 class _Text:
@@ -162,8 +180,8 @@ def _settings(function: Any, names: dict[str, Any]) -> str:
     raw = hasattr(os.environ, "_data")
     environment: Any = getattr(os.environ, "_data", os.environ)
     keys: list[Any] = [os.environ.encodekey(name) if raw else name for name in OBEYED]
-    names |= {"environment": environment, "runtime": runtime, "chosen": checking.chosen.get}
-    conditions = []
+    names |= {"environment": environment, "knobs": knobs, "runtime": runtime, "chosen": checking.chosen.get}
+    conditions = ["knobs.runtime is not runtime"]
     for at, key in enumerate(keys):
         names |= {f"key{at}": key, f"setting{at}": environment.get(key)}
         conditions.append(f"environment.get(key{at}) != setting{at}" if key in environment else
@@ -172,11 +190,10 @@ def _settings(function: Any, names: dict[str, Any]) -> str:
     conditions.append("chosen() != check" if names["check"] else "chosen() is not check")
     switches = {"debug": "not runtime.debug" if runtime.debug else "runtime.debug"}
     for hook in ("launch_enter_hook", "launch_exit_hook"):
-        now = getattr(runtime, hook)
-        calls = () if now is None else getattr(now, "calls", None)
-        names |= {hook: now, f"{hook}_calls": True if calls is None else calls}
+        names[hook] = getattr(runtime, hook)
         switches[hook] = f"runtime.{hook} is not {hook}"
-        conditions.append(f"{hook}_calls")
+        if names[hook] is not None:
+            conditions.append(f"{hook}.calls" if hasattr(names[hook], "calls") else "True")
     if hasattr(runtime, "add_stages_inspection_hook"):
         switches["add_stages_inspection_hook"] = "runtime.add_stages_inspection_hook is not None"
     conditions.append(_switched(runtime, switches, names))
@@ -184,11 +201,11 @@ def _settings(function: Any, names: dict[str, Any]) -> str:
     conditions.append("drivers._active.__class__ is not driver_type")
     names["recorders"] = recorders  # a graph's block keeps ordinary launches
     conditions.append("recorders")
-    names["pre_run_hooks"] = function.pre_run_hooks
-    conditions.append("pre_run_hooks")
+    names |= {"jitted": function, "debug": function.debug}
+    conditions.append("jitted.pre_run_hooks or jitted.debug is not debug")
     if hasattr(knobs.compilation, "instrumentation_mode"):  # an option of each launch, since Triton 3.7
         names |= {"compilation": knobs.compilation, "mode": knobs.compilation.instrumentation_mode}
-        conditions.append("compilation.instrumentation_mode != mode")
+        conditions.append("knobs.compilation is not compilation or compilation.instrumentation_mode != mode")
     if function.used_global_vals:
         used = function.used_global_vals
         names["globals_changed"] = lambda: any(
@@ -202,8 +219,8 @@ def _uncached(function: Any, compiled: Any, names: dict[str, Any]) -> str:
     empties its caches."""
     device = driver.active.get_current_device()
     entry = function.device_caches[device]
-    key = next((key for key, kernel in entry[0].items() if kernel is compiled), None)
-    names |= {"jitted": function, "current": device, "entry": entry, "cached": entry[0], "key": key}
+    key = next((key for key, kernel in list(entry[0].items()) if kernel is compiled), None)
+    names |= {"current": device, "entry": entry, "cached": entry[0], "key": key}
     return "jitted.device_caches.get(current) is not entry or cached.get(key) is not compiled"
 
 
@@ -245,6 +262,12 @@ def _other_number(one: Parameter, names: dict[str, Any]) -> str:
 def _other_constant(now: str, known: str, value: Any, names: dict[str, Any]) -> str:
     """Is what the text names `now` another constant than the value, which it names `known`?"""
     names |= {known: value, f"type_{known}": type(value)}
+    if isinstance(value, JITFunction):  # its source may change
+        names[f"hash_{known}"] = value.cache_key
+        return f"{now} is not {known} or {now}.hash != hash_{known}"
+    if isinstance(value, constexpr):
+        names[f"value_{known}"] = value.value
+        return f"{now} is not {known} or {now}.value is not value_{known}"
     if type(value) not in (*NUMBERS, str):
         return f"{now} is not {known}"
     another = f"type({now}) is not type_{known} or {now} != {known}"
@@ -261,11 +284,15 @@ def _compare_memory(text: _Text, pointers: Sequence[Parameter], names: dict[str,
     guard = _guard([one.value for one in tensors])
     if guard is not None:
         names["guard"] = guard
-        text.add(f"if not guard({', '.join(one.text for one in tensors)}):")
+        # of a nested tensor the guard would end the process
+        nested = [f"type({one.text}) is not type{one.at} or {one.text}.is_nested or " for one in tensors]
+        text.add(f"if {''.join(nested)}not guard({', '.join(one.text for one in tensors)}):")
     for one in tensors:
         a = one.text
+        names[f"layout{one.at}"] = one.value.layout
         text.leave(f"type({a}) is not type{one.at} or {a}.dtype is not dtype{one.at} or not {a}.is_cpu or "
-                   f"{a}.is_neg()", f"{one.name} {OTHER}", 1 if guard is None else 2)
+                   f"{a}.is_neg() or {a}.layout is not layout{one.at}",
+                   f"{one.name} {OTHER}", 1 if guard is None else 2)
     for one in pointers:
         a = one.text
         if one.is_array:
@@ -366,13 +393,3 @@ def _pack(text: _Text, values: str, depth: int) -> None:
     text.add(f"data = pack({values})", depth + 1)
     text.add("except misfits:", depth)
     text.add(f"return ordinary({RANGE!r}{text.listed})", depth + 1)
-
-
-def _fixed(grid: Any) -> tuple[int, int, int] | None:
-    """A grid as three sizes; None where it launches nothing, cannot be, or is a function."""
-    if not isinstance(grid, tuple | list) or not grid:
-        return None
-    x, y, z = (*grid, 1, 1)[:3]
-    if not (x.__class__ is y.__class__ is z.__class__ is int and x > 0 and y > 0 and z > 0):
-        return None
-    return (x, y, z) if x * y * z <= GRID_LIMIT else None

@@ -37,12 +37,10 @@ class SPIRVDriver(DriverBase):
         from . import autotuning, concurrency, installation_key, observers
         from .binding import explain_refused_arguments
         from .launcher import SPIRVUtils, make_launcher
-        from .repeated import bind_repeated_launches
         from .targets import current_device, current_interface
 
         variables.require_known_values()
         explain_refused_arguments()
-        bind_repeated_launches()
         installation_key.keep()
         concurrency.serve_threads()
         observers.watch_compilations()

@@ -23,6 +23,7 @@ from . import recovery, shared_binaries
 from .functions import Function, OpenCLFunction, VulkanFunction
 from .observers import observed
 from .overflow import noticed
+from .repeated import bind_repeated_launches
 from .targets import chosen_vulkan, current_target, emitter_target, require_interface
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class SPIRVUtils:
 
 def make_launcher(source: Any, metadata: Any) -> Callable[..., None]:
     """Triton's `driver.launcher_cls`: a function of the grid, Triton's own arguments, and the kernel's."""
+    bind_repeated_launches()
     signature = list(source.signature.values())
     select, needed, most = selector(signature), without_constants(signature), len(signature)
     _latest.metadata = metadata

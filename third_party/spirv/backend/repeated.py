@@ -16,13 +16,22 @@ from collections.abc import Callable
 from typing import Any
 
 from triton import knobs
+from triton.runtime import autotuner, jit
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction
 from triton_spirv.runtime.capture import recorders
 from triton_spirv.settings import flag
 
-from .bound_arguments import OF_A_LAUNCH, OTHER, Parameter, Repeated, Tuned, takes_any_number
+from .bound_arguments import (
+    OF_A_LAUNCH,
+    OTHER,
+    Parameter,
+    Repeated,
+    Tuned,
+    is_lasting,
+    takes_any_number,
+)
 
 VARIABLE = "TRITON_SPIRV_REPEATED"
 
@@ -36,10 +45,11 @@ Launch = Callable[..., Any]
 
 
 def bind_repeated_launches() -> None:
-    """From now on; once is enough."""
+    """From now on, where nobody else has replaced the methods: whoever has sees each launch. Each kernel that
+    is loaded asks for it."""
     if flag(VARIABLE, True):
-        for kind in (JITFunction, Autotuner):
-            if not hasattr(kind.run, "binds"):
+        for kind, module in ((JITFunction, jit), (Autotuner, autotuner)):
+            if kind.run.__code__.co_filename == module.__file__:
                 kind.run = _binding(kind.run)
 
 
@@ -56,7 +66,6 @@ def _binding(make: Launch) -> Launch:
             launch = forms[form] = Form(make, forms, form)
         return launch(*arguments, *keywords.values())
 
-    run.binds = True  # type: ignore[attr-defined]
     return run
 
 
@@ -92,7 +101,7 @@ class Form:
 
     def _bind(self, compiled: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         """The next launch of the form that is like this one is a bound one; or none will be."""
-        from .bound_text import written  # most programs end before they need it
+        from .bound_text import FOR_ALL, written  # most programs end before they need it
 
         found = described(self._owner, arguments, keywords)
         if found is None or self._bound.count(compiled) >= ALIKE or len(self._bound) >= MOST:
@@ -103,7 +112,7 @@ class Form:
         last = before is self
 
         def ordinary(why: str, *given: Any) -> Any:
-            return self(*given, why=why) if last else before(*given)
+            return self(*given, why=why) if last or why in FOR_ALL else before(*given)
 
         self._bound.append(compiled)
         backend = function.device_caches[driver.active.get_current_device()][3]
@@ -133,10 +142,11 @@ def described(owner: Any, arguments: tuple[Any, ...],
     parameters = [Parameter.of(at, kind, value, at < len(arguments) or kind.name in given, own)
                   for at, (kind, value, own) in
                   enumerate(zip(function.params, values.values(), known, strict=True))]
-    if any(isinstance(one.value, tuple) for one in parameters):
+    options = {name: value for name, value in given.items() if name not in values}
+    constants = [*(one.value for one in parameters if one.constant), *options.values()]
+    if any(isinstance(one.value, tuple) for one in parameters) or not all(map(is_lasting, constants)):
         return None
     names = [*(one.name for one in parameters[:len(arguments)]), *keywords]
-    options = {name: value for name, value in given.items() if name not in values}
     return function, parameters, Repeated(names, options, tuned)
 
 
