@@ -449,7 +449,7 @@ def test_tensors_without_memory_of_their_own(by_triton) -> None:
     launches(by_triton, lambda: kernel[(1,)](x, out, 16, 2.0, BLOCK=16))
     nested = torch.nested.nested_tensor([torch.rand(8), torch.rand(8)])
     kernel[(1,)](nested, out, 16, 2.0, BLOCK=16)
-    assert torch.equal(out, 2 * torch.cat([part for part in nested.unbind()]))
+    assert torch.equal(out, 2 * torch.cat(list(nested.unbind())))
     with pytest.raises(LaunchError, match="layout"):
         kernel[(1,)](x.to_sparse(), out, 16, 2.0, BLOCK=16)
 
