@@ -4,6 +4,7 @@ memory afterwards, or the same error."""
 from __future__ import annotations
 
 import gc
+import inspect
 import random
 import threading
 import weakref
@@ -19,6 +20,7 @@ import triton.language as tl
 torch = pytest.importorskip("torch")
 import triton_spirv
 from triton import knobs
+from triton.runtime import jit
 from triton.runtime.jit import JITFunction
 from triton_spirv.checking import CheckError
 from triton_spirv.errors import LaunchError
@@ -242,7 +244,8 @@ def test_a_hook_of_stages_sees_each_launch(monkeypatch) -> None:
 
     monkeypatch.setattr(knobs.runtime, "add_stages_inspection_hook", hook)
     bound(x, out, 128, 2.0)
-    assert asked and "hook" in bound.why_ordinary and torch.equal(out, 2 * x)
+    assert "hook" in bound.why_ordinary and torch.equal(out, 2 * x)
+    assert asked or "inspection_hook" not in inspect.getsource(jit)  # Triton 3.6 asks when it compiles
 
 
 def test_a_storage_that_came_back_smaller() -> None:
