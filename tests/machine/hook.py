@@ -87,6 +87,9 @@ class MachineFunction:
         artifact = Artifact.from_json(metadata.artifact, self.words)
         return lambda x, y, z, values: self.action(artifact, (x, y, z), values)
 
+    def quick(self, *form: Any) -> None:
+        """Launches that are repeated come the same way."""
+
 
 @contextlib.contextmanager
 def installed(action: Action = check) -> Iterator[None]:
