@@ -49,7 +49,7 @@ def bind_repeated_launches() -> None:
     is loaded asks for it."""
     if flag(VARIABLE, True):
         for kind, module in ((JITFunction, jit), (Autotuner, autotuner)):
-            if kind.run.__code__.co_filename == module.__file__:
+            if getattr(kind.run, "__globals__", None) is vars(module):
                 kind.run = _binding(kind.run)
 
 
