@@ -308,6 +308,71 @@ def test_what_tuning_decides(by_triton) -> None:
     assert list(tuner.cache) == [key]
 
 
+def test_what_tuning_may_change(by_triton, monkeypatch) -> None:
+    """Its kernel, the kernel's launch, a configuration's options, its keys."""
+    tuner, seen = tuned(double_kernel, triton.Config({"BLOCK": 32}, num_warps=4)), []
+    x, out = torch.rand(256), torch.zeros(256)
+
+    def launch() -> object:
+        return tuner[grid](x, out, 256, EVEN=False)
+    before = [launch() for _ in range(6)][-1]
+    assert launches(by_triton, launch) == 0
+    tuner.configs[0].num_warps = 8
+    assert launch() is not before and by_triton
+    tuner.configs[0].num_warps = 4
+    assert launch() is before
+    run = JITFunction.run
+    with monkeypatch.context() as patch:
+        patch.setattr(JITFunction, "run", lambda self, *a, **k: (seen.append(self), run(self, *a, **k))[1])
+        launch()
+    with monkeypatch.context() as patch:
+        patch.setattr(double_kernel, "run", lambda *a, **k: seen.append(k), raising=False)
+        launch()
+    assert len(seen) == 2 and launches(by_triton, launch) == 0
+    other = kernel_of_its_own()
+    tuner.fn = triton.heuristics({"a": lambda given: 3.0})(other)
+    tuner[grid](x, out, 256)
+    assert torch.equal(out, 3 * x)
+
+
+class Recording(triton.runtime.Autotuner):
+    """An autotuner of somebody's own."""
+
+    def run(self, *arguments, **keywords):
+        return super().run(*arguments, **keywords)
+
+
+@pytest.mark.parametrize("kind", ["inherits", "overrides"])
+def test_somebodys_own_autotuner(kind, by_triton) -> None:
+    base = Recording if kind == "overrides" else type("Plain", (triton.runtime.Autotuner,), {})
+    tuner = tuned(double_kernel)
+    own = base(double_kernel, tuner.arg_names, tuner.configs, ["n"], None, None)
+    x, out = torch.rand(256), torch.zeros(256)
+    for _ in range(8):
+        out.zero_()
+        own[grid](x, out, 256, EVEN=False)
+        assert torch.equal(out, 2 * x)
+
+
+def test_keys_that_vary_and_then_do_not(by_triton, monkeypatch) -> None:
+    monkeypatch.setattr(repeated, "PAUSE", 10)
+    tuner, x, out = tuned(double_kernel, triton.Config({"BLOCK": 32}), triton.Config({"BLOCK": 64})), \
+        torch.rand(512), torch.zeros(512)
+    for n in range(300, 330):
+        tuner[grid](x, out, n, EVEN=False)
+    assert launches(by_triton, lambda: tuner[grid](x, out, 400, EVEN=False), 60) < 60
+    assert launches(by_triton, lambda: tuner[grid](x, out, 400, EVEN=False)) == 0
+
+
+def test_what_cannot_be_bound_is_launched(by_triton, monkeypatch) -> None:
+    def fails(*given: object) -> None:
+        raise KeyError("something new in Triton")
+    monkeypatch.setattr(repeated, "described", fails)
+    kernel, x, out = kernel_of_its_own(), torch.rand(16), torch.zeros(16)
+    assert launches(by_triton, lambda: kernel[(1,)](x, out, 16, 2.0, BLOCK=16)) == 6
+    assert torch.equal(out, 2 * x)
+
+
 def test_one_configuration(by_triton) -> None:
     tuner = tuned(double_kernel, triton.Config({"BLOCK": 32, "EVEN": False}, num_warps=2))
     x, out = torch.rand(256), torch.zeros(256)

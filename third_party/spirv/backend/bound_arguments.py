@@ -19,6 +19,9 @@ OTHER = "is not as in bind: its type, dtype, device or value"
 #: what every launch is given besides
 OF_A_LAUNCH = "grid", "warmup"
 
+#: what a configuration says besides constants
+OF_A_CONFIG = "pre_hook", "num_warps", "num_stages", "num_ctas", "maxnreg", "ir_override"
+
 #: arguments that are numbers
 NUMBERS = int, float, bool
 
@@ -116,19 +119,27 @@ class Repeated:
 
 @dataclass(frozen=True)
 class Tuned:
-    """An autotuner, and the configuration that it has for a launch, by its key."""
+    """An autotuner, and the configuration that it has for a launch, by its key. run: the method of its kernel
+    that it calls."""
 
     tuner: Any
     config: Any
     key: tuple[Any, ...]
+    run: Any
 
     def changed(self, names: dict[str, Any]) -> str:
-        """Has the autotuner another one by now?"""
+        """Has the autotuner another configuration or kernel now, or would it call somebody else's `run`?"""
+        options = [name for name in OF_A_CONFIG if hasattr(self.config, name)]
         names |= {"tuner": self.tuner, "config": self.config, "tuned": self.key,
-                  "chosen_constants": dict(self.config.kwargs)}
+                  "keys": list(self.tuner.keys),
+                  "kind": type(self.tuner.fn), "run": self.run, "constants": dict(self.config.kwargs),
+                  "chosen_options": tuple(getattr(self.config, name) for name in options)}
         found = "len(tuner.configs) != 1 or tuner.configs[0]" if len(self.tuner.configs) == 1 else \
             "len(tuner.configs) < 2 or tuner.cache.get(tuned)"
-        return f"{found} is not config or config.pre_hook is not None or config.kwargs != chosen_constants"
+        now = "".join(f"config.{name}, " for name in options)
+        return (f"{found} is not config or config.kwargs != constants or ({now}) != chosen_options or "
+                "tuner.keys != keys or tuner.fn is not jitted or kind.run is not run or "
+                "'run' in jitted.__dict__")
 
 
 def is_lasting(value: Any) -> bool:

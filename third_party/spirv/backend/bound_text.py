@@ -334,10 +334,10 @@ def _launch_keeping(text: _Text, quick: Quick, values: str, arguments: str, name
     names |= {"given_back": panels.given_back, "nothing": panels.NOTHING}
     text.add("if quick.most < x * y * z <= sharing.shared:")
     text.add(f"held = quick.keep({arguments})", 2)
-    _pack(text, f"{_sizes(quick)}{values}, nothing if held is None else held.address", 2)
+    returned = "held is None or given_back(held)"
+    _pack(text, f"{_sizes(quick)}{values}, nothing if held is None else held.address", 2, returned)
     text.add("took = sharing.run(x * y * z, members, data)", 2)
-    text.add("if held is not None:", 2)
-    text.add("given_back(held)", 3)
+    text.add(returned, 2)
     text.add("if took:", 2)
     text.add(f"return {text.result}", 3)
 
@@ -388,8 +388,10 @@ def _launch_packed(text: _Text, values: str, depth: int) -> None:
     text.add("code = threads.call(data)", depth)
 
 
-def _pack(text: _Text, values: str, depth: int) -> None:
+def _pack(text: _Text, values: str, depth: int, otherwise: str = "pass") -> None:
+    """otherwise: what is done where they do not fit."""
     text.add("try:", depth)
     text.add(f"data = pack({values})", depth + 1)
     text.add("except misfits:", depth)
+    text.add(otherwise, depth + 1)
     text.add(f"return ordinary({RANGE!r}{text.listed})", depth + 1)

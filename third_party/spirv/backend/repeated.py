@@ -35,13 +35,19 @@ from .bound_arguments import (
 
 VARIABLE = "TRITON_SPIRV_REPEATED"
 
-#: launches of a form by Triton, after which one is bound; bound ones of a form at most, and of one kernel:
-#: where a third is wanted, something is another one at each launch
-AFTER, MOST, ALIKE = 8, 8, 2
+Launch = Callable[..., Any]
+
+#: launches of a form by Triton, after which one is bound; bound ones of a form at most
+AFTER, MOST = 8, 8
+#: bound ones of one kernel: where a third is wanted, something may be another one at each launch, and it
+#: waits for so many by Triton
+ALIKE, PAUSE = 2, 1000
+#: what an `_launches` never comes back from
+NEVER = -1 << 62
+#: `run` of Triton's classes, as it is wrapped
+_wrapped: dict[type, Launch] = {}
 #: where a kernel has its forms
 FORMS = "_triton_spirv_forms"
-
-Launch = Callable[..., Any]
 
 
 def bind_repeated_launches() -> None:
@@ -50,7 +56,7 @@ def bind_repeated_launches() -> None:
     if flag(VARIABLE, True):
         for kind, module in ((JITFunction, jit), (Autotuner, autotuner)):
             if getattr(kind.run, "__globals__", None) is vars(module):
-                kind.run = _binding(kind.run)
+                kind.run = _wrapped[kind] = _binding(kind.run)
 
 
 def _binding(make: Launch) -> Launch:
@@ -86,7 +92,7 @@ class Form:
     def __init__(self, run: Launch, forms: Forms, key: Any) -> None:
         self._run, self._forms, self._key = run, forms, key
         self._owner, self._count, self._keywords = forms.owner, key[0], key[1:]
-        self._launches, self._bound = 0, list[Any]()
+        self._launches, self._bound, self._alike = 0, list[Any](), ALIKE
 
     def __call__(self, *given: Any, why: str = "") -> Any:
         """An ordinary launch. why: what did not fit the bound ones, if there are any."""
@@ -96,16 +102,23 @@ class Form:
             self._launches += 1
             if self._launches > AFTER and compiled is not None and not _watched():
                 self._launches = 0
-                self._bind(compiled, arguments, keywords)
+                try:
+                    self._bind(compiled, arguments, keywords)
+                except Exception:  # the launch has been made, and Triton can make the next one, too
+                    self._launches = NEVER
         return compiled
 
     def _bind(self, compiled: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
-        """The next launch of the form that is like this one is a bound one; or none will be."""
+        """The next launch of the form that is like this one is a bound one; or none will be, where it cannot
+        be, or for a while."""
         from .bound_text import FOR_ALL, written  # most programs end before they need it
 
-        found = described(self._owner, arguments, keywords)
-        if found is None or self._bound.count(compiled) >= ALIKE or len(self._bound) >= MOST:
-            self._launches = -1 << 62
+        found = described(self._owner, arguments, keywords) if len(self._bound) < MOST else None
+        if found is None:
+            self._launches = NEVER
+            return
+        if self._bound.count(compiled) >= self._alike:
+            self._launches, self._alike = -PAUSE * self._alike, self._alike + 1
             return
         function, parameters, repeated = found
         before = self._forms[self._key]
@@ -130,11 +143,13 @@ def described(owner: Any, arguments: tuple[Any, ...],
     given = {name: value for name, value in keywords.items() if name not in OF_A_LAUNCH}
     function, tuned, chosen = owner, None, given
     if type(owner) is Autotuner:
-        function, config = owner.fn, config_of(owner, arguments, given)
-        if type(function) is not JITFunction or config is None or config.pre_hook is not None:
+        function, config, run = owner.fn, config_of(owner, arguments, given), _wrapped.get(JITFunction)
+        if config is None or config.pre_hook is not None or JITFunction.run is not run:
             return None
-        tuned = Tuned(owner, config, tuning_key(owner, arguments, given) if len(owner.configs) > 1 else ())
-        chosen = {**given, **config.all_kwargs()}
+        key = tuning_key(owner, arguments, given) if len(owner.configs) > 1 else ()
+        tuned, chosen = Tuned(owner, config, key, run), {**given, **config.all_kwargs()}
+    if type(function) is not JITFunction:  # somebody's own kind, or one with heuristics
+        return None
     _, _, _, backend, read = function.device_caches[driver.active.get_current_device()]
     if not isinstance(backend, SPIRVBackend) or takes_any_number(function):
         return None
