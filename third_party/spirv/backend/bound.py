@@ -15,8 +15,8 @@ from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction
 from triton_spirv.errors import UsageError
 
-from .bound_arguments import Parameter, takes_any_number
-from .bound_text import TUNED, written
+from .bound_arguments import TUNED, Parameter, takes_any_number
+from .bound_text import written
 from .compiler import SPIRVBackend
 
 #: values that are the same where they are of one type and written in the same way, which 0.0 and -0.0 are not

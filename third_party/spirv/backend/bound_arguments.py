@@ -13,8 +13,20 @@ from triton_spirv.runtime.grid import GRID_LIMIT
 
 from .binding import told_apart
 
-#: what is said of an argument that does not fit
+#: what is said of a launch that does not fit, and of an argument
+SETTINGS = ("a hook, checked mode, the device, Triton's driver or its debug switch is not as in bind, or a "
+            "graph is being made")
+CACHE = "the kernel is no longer in Triton's cache"
+WARMUP = "the kernel is to be compiled, not launched"
+MEMORY = "a tensor or array has no memory, or the kernel is compiled for multiples of 16 as its address"
+GRID = "the grid is empty, or not one of integers"
+TUNED = "the kernel's configuration depends on the arguments, and these have another"
+WRITTEN = "the grid's function writes to what it is given"
+RANGE = "a number does not fit its parameter"
 OTHER = "is not as in bind: its type, dtype, device or value"
+
+#: where one bound launch of a kernel does not fit for it, none does
+FOR_ALL = SETTINGS, WARMUP, GRID, WRITTEN
 
 #: what every launch is given besides
 OF_A_LAUNCH = "grid", "warmup"

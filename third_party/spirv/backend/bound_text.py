@@ -39,23 +39,24 @@ from triton_spirv.runtime.launch_code import ELSEWHERE, NUMBER
 from triton_spirv.target.known import VARIABLE
 
 from .binding import told_apart
-from .bound_arguments import NUMBERS, OTHER, Parameter, Repeated, fixed_grid
+from .bound_arguments import (
+    CACHE,
+    GRID,
+    MEMORY,
+    NUMBERS,
+    OTHER,
+    RANGE,
+    SETTINGS,
+    TUNED,
+    WARMUP,
+    WRITTEN,
+    Parameter,
+    Repeated,
+    fixed_grid,
+)
 
 if TYPE_CHECKING:
     from triton_spirv.runtime.quick import Quick
-
-SETTINGS = ("a hook, checked mode, the device, Triton's driver or its debug switch is not as in bind, or a "
-            "graph is being made")
-CACHE = "the kernel is no longer in Triton's cache"
-WARMUP = "the kernel is to be compiled, not launched"
-MEMORY = "a tensor or array has no memory, or the kernel is compiled for multiples of 16 as its address"
-GRID = "the grid is empty, or not one of integers"
-TUNED = "the kernel's configuration depends on the arguments, and these have another"
-WRITTEN = "the grid's function writes to what it is given"
-RANGE = "a number does not fit its parameter"
-
-#: where one bound launch of a kernel does not fit for it, none does
-FOR_ALL = SETTINGS, WARMUP, GRID, WRITTEN
 
 #: environment variables that each launch obeys
 OBEYED = "TRITON_SPIRV_DEVICE", VARIABLE, checking.VARIABLE

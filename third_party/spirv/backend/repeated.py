@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from triton import knobs
@@ -24,6 +25,7 @@ from triton_spirv.runtime.capture import recorders
 from triton_spirv.settings import flag
 
 from .bound_arguments import (
+    FOR_ALL,
     OF_A_LAUNCH,
     OTHER,
     Parameter,
@@ -38,7 +40,9 @@ VARIABLE = "TRITON_SPIRV_REPEATED"
 Launch = Callable[..., Any]
 
 #: launches of a form by Triton, after which one is bound; bound ones of a form at most
-AFTER, MOST = 8, 8
+AFTER, MOST = 8, 16
+#: for each launch that was asked of all bound ones in vain so many are not, where that is the rule
+ASKED, VAIN = 16, 1024
 #: bound ones of one kernel: where a third is wanted, something may be another one at each launch, and it
 #: waits for so many by Triton
 ALIKE, PAUSE = 2, 1000
@@ -70,9 +74,24 @@ def _binding(make: Launch) -> Launch:
         launch = forms.get(form)
         if launch is None:
             launch = forms[form] = Form(make, forms, form)
-        return launch(*arguments, *keywords.values())
+        found = launch(*arguments, *keywords.values())
+        return found.launch(launch) if found.__class__ is Misfit else found
 
     return run
+
+
+class Misfit:
+    """What a bound launch gives back that does not fit, and has done nothing: why, and what it was given,
+    with its grid worked out."""
+
+    __slots__ = "form", "given", "why"
+
+    def __init__(self, form: Form, why: str, *given: Any) -> None:
+        self.form, self.why, self.given = form, why, given
+
+    def launch(self, latest: Launch) -> Any:
+        """The launch, after all. latest: the bound one that it does not fit."""
+        return self.form.other(self, latest)
 
 
 class Forms(dict[Any, Launch]):
@@ -87,12 +106,14 @@ class Forms(dict[Any, Launch]):
 
 
 class Form:
-    """Launches that are called in the same way, as Triton makes them."""
+    """Launches that are called in the same way, as Triton makes them, and those that are bound. The one that
+    has fitted last is asked first."""
 
     def __init__(self, run: Launch, forms: Forms, key: Any) -> None:
         self._run, self._forms, self._key = run, forms, key
         self._owner, self._count, self._keywords = forms.owner, key[0], key[1:]
-        self._launches, self._bound, self._alike = 0, list[Any](), ALIKE
+        self._launches, self._alike, self._vain = 0, ALIKE, 0
+        self._bound, self._kernels = list[Launch](), list[Any]()
 
     def __call__(self, *given: Any, why: str = "") -> Any:
         """An ordinary launch. why: what did not fit the bound ones, if there are any."""
@@ -108,29 +129,46 @@ class Form:
                     self._launches = NEVER
         return compiled
 
+    def other(self, misfit: Misfit, latest: Launch) -> Any:
+        """A launch that does not fit the latest one, by another bound one, or by Triton. Where most fit none
+        of them, few are asked."""
+        if misfit.why not in FOR_ALL and len(self._bound) > 1:
+            self._vain -= 1
+            if self._vain < VAIN:
+                for launch in self._bound.copy():
+                    if launch is not latest:
+                        found = launch(*misfit.given)
+                        if found.__class__ is not Misfit:
+                            self._vain = max(self._vain - ASKED, 0)
+                            self._put_first(launch)
+                            return found
+                        misfit = found
+                self._vain += ASKED
+        return self(*misfit.given, why=misfit.why)
+
+    def _put_first(self, launch: Launch) -> None:
+        self._forms[self._key] = launch
+        with suppress(ValueError):  # another thread has it in its hands
+            self._bound.remove(launch)
+        self._bound.insert(0, launch)
+
     def _bind(self, compiled: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
         """The next launch of the form that is like this one is a bound one; or none will be, where it cannot
         be, or for a while."""
-        from .bound_text import FOR_ALL, written  # most programs end before they need it
+        from .bound_text import written  # most programs end before they need it
 
-        found = described(self._owner, arguments, keywords) if len(self._bound) < MOST else None
+        found = described(self._owner, arguments, keywords) if len(self._kernels) < MOST else None
         if found is None:
             self._launches = NEVER
             return
-        if self._bound.count(compiled) >= self._alike:
+        if self._kernels.count(compiled) >= self._alike:
             self._launches, self._alike = -PAUSE * self._alike, self._alike + 1
             return
         function, parameters, repeated = found
-        before = self._forms[self._key]
-        last = before is self
-
-        def ordinary(why: str, *given: Any) -> Any:
-            return self(*given, why=why) if last or why in FOR_ALL else before(*given)
-
-        self._bound.append(compiled)
+        self._kernels.append(compiled)
         backend = function.device_caches[driver.active.get_current_device()][3]
-        self._forms[self._key] = written(function, compiled, None, parameters, backend, ordinary,
-                                         repeated=repeated)
+        self._put_first(written(function, compiled, None, parameters, backend,
+                                functools.partial(Misfit, self), repeated=repeated))
 
 
 def described(owner: Any, arguments: tuple[Any, ...],
