@@ -71,7 +71,7 @@ VARIABLES: dict[str, tuple[Variable, ...]] = {
         Variable("TRITON_SPIRV_REPEATED", "`1`, `0`", "`1`",
                  "`1`: a launch that is like many before asks less than Triton's own: see "
                  "[small-problems.md](how-to/small-problems.md#what-a-launch-costs). `0`: all launches are "
-                 "Triton's. Read when the driver is chosen.", FLAG),
+                 "Triton's. Read when the first kernel is loaded.", FLAG),
         Variable("TRITON_SPIRV_TARGET", "a name from `triton-spirv targets`",
                  "the device's own",
                  "Compile for this target instead, for example `pvc` without the GPU, or `cpu-simt` to try "

@@ -342,6 +342,25 @@ class Recording(triton.runtime.Autotuner):
         return super().run(*arguments, **keywords)
 
 
+class Counted(triton.runtime.KernelInterface):
+    """No kernel of Triton's, whose launch asks for nothing."""
+
+    def __init__(self) -> None:
+        self.fn = kernel_of_its_own
+
+    def run(self, x, *, grid, BLOCK):
+        x += BLOCK
+
+
+def test_somebodys_own_kernel(by_triton) -> None:
+    tuner = triton.runtime.Autotuner(Counted(), ["x", "BLOCK"], [triton.Config({"BLOCK": 2})], [], None, None)
+    tuner.configs[0].all_kwargs = lambda: {"BLOCK": 2}
+    x = torch.zeros(1)
+    for _ in range(8):
+        tuner.run(x, grid=(1,))
+    assert x.item() == 16
+
+
 @pytest.mark.parametrize("kind", ["inherits", "overrides"])
 def test_somebodys_own_autotuner(kind, by_triton) -> None:
     base = Recording if kind == "overrides" else type("Plain", (triton.runtime.Autotuner,), {})

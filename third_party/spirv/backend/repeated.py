@@ -119,7 +119,7 @@ class Form:
         """An ordinary launch. why: what did not fit the bound ones, if there are any."""
         arguments, keywords = given[:self._count], dict(zip(self._keywords, given[self._count:], strict=True))
         compiled = self._run(self._owner, *arguments, **keywords)
-        if (not why or why.endswith(OTHER)) and not keywords["warmup"]:
+        if (not why or why.endswith(OTHER)) and not keywords.get("warmup"):
             self._launches += 1
             if self._launches > AFTER and compiled is not None and not _watched():
                 self._launches = 0
@@ -180,6 +180,8 @@ def described(owner: Any, arguments: tuple[Any, ...],
 
     given = {name: value for name, value in keywords.items() if name not in OF_A_LAUNCH}
     function, tuned, chosen = owner, None, given
+    if not keywords.keys() >= {*OF_A_LAUNCH}:
+        return None
     if type(owner) is Autotuner:
         function, config, run = owner.fn, config_of(owner, arguments, given), _wrapped.get(JITFunction)
         if config is None or config.pre_hook is not None or JITFunction.run is not run:
