@@ -16,6 +16,7 @@ from triton import knobs
 from triton.runtime.jit import JITFunction
 from triton_spirv.checking import CheckError
 from triton_spirv.errors import LaunchError
+from triton_spirv.runtime.quick import Quick
 from triton_spirv_backend import repeated
 
 times = tl.constexpr(1)
@@ -200,8 +201,7 @@ def test_what_each_launch_obeys(by_triton, monkeypatch) -> None:
         assert launches(by_triton, launch) > 0
         with pytest.raises(CheckError):
             kernel[(1,)](x[:64].clone(), out, 128, 2.0, BLOCK=128)
-    hook = lambda *given, **options: seen.append(given)  # noqa: E731
-    kernel.add_pre_run_hook(hook)
+    kernel.add_pre_run_hook(lambda *given, **options: seen.append(given))
     seen.clear()
     launch()
     assert len(seen) == 1
@@ -251,6 +251,27 @@ def test_copies_have_launches_of_their_own(by_triton) -> None:
     assert torch.equal(out, 4 * x)
     kernel[(1,)](x, out, 128, 2.0, BLOCK=128)
     assert torch.equal(out, 2 * x)
+
+
+def test_operands_are_kept_where_threads_share_a_launch(by_triton, monkeypatch) -> None:
+    made, kept, n = [], [], 256
+    make, keep = Quick.__init__, Quick.keep
+    monkeypatch.setattr(Quick, "__init__", lambda self, *given: (made.append(self), make(self, *given))[1])
+    monkeypatch.setattr(Quick, "keep", lambda self, given: (kept.append(self), keep(self, given))[1])
+    kernel = triton.jit(product_kernel.fn)
+    a, b, out = torch.randint(-3, 4, (n, n)).float(), torch.randint(-3, 4, (n, n)).float(), torch.zeros(n, n)
+    launches(by_triton, lambda: kernel[(4, 4)](a, b, out, n, n, BLOCK=64))
+    (quick,) = made
+    assert quick.keeps
+    if quick.sharing is not None:  # there is more than one core
+        quick.most, quick.sharing.shared = 0, 1 << 30
+        kept.clear()
+        for _ in range(5):
+            out.zero_()
+            kernel[(4, 4)](a, b, out, n, n, BLOCK=64)
+            assert torch.equal(out, a @ b)
+        assert kept == [quick] * 5
+    assert launches(by_triton, lambda: kernel[(4, 4)](a, b, out, n, n, BLOCK=64)) == 0
 
 
 def test_tuples_are_launched_by_triton(by_triton) -> None:
