@@ -253,6 +253,7 @@ def test_copies_have_launches_of_their_own(by_triton) -> None:
     assert torch.equal(out, 2 * x)
 
 
+@pytest.mark.cpu_device("products keep packed operands there")
 def test_operands_are_kept_where_threads_share_a_launch(by_triton, monkeypatch) -> None:
     made, kept, n = [], [], 256
     make, keep = Quick.__init__, Quick.keep
