@@ -196,11 +196,6 @@ def test_what_each_launch_obeys(by_triton, monkeypatch) -> None:
     with monkeypatch.context() as patch:
         patch.setitem(knobs.runtime.__dict__, "debug", True)
         assert launches(by_triton, launch) == 6
-    with monkeypatch.context() as patch:
-        patch.setenv("TRITON_SPIRV_CHECK", "bounds")
-        assert launches(by_triton, launch) > 0
-        with pytest.raises(CheckError):
-            kernel[(1,)](x[:64].clone(), out, 128, 2.0, BLOCK=128)
     kernel.add_pre_run_hook(lambda *given, **options: seen.append(given))
     seen.clear()
     launch()
@@ -553,6 +548,22 @@ def test_constants_that_change_where_nobody_sees_it(by_triton) -> None:
         for _ in range(5):
             kernel[(1,)](x, out, 16, 2.0, BLOCK=16, PLUS=plus)
             assert torch.equal(out, 2 * x + value)
+
+
+@pytest.mark.cpu_device("checked mode needs the memory of the host")
+def test_checked_mode_begins_at_once(by_triton, monkeypatch) -> None:
+    kernel, x, out = kernel_of_its_own(), torch.rand(128), torch.zeros(128)
+
+    def launch() -> object:
+        return kernel[(1,)](x, out, 128, 2.0, BLOCK=128)
+    launches(by_triton, launch)
+    assert launches(by_triton, launch) == 0
+    with monkeypatch.context() as patch:
+        patch.setenv("TRITON_SPIRV_CHECK", "bounds")
+        assert launches(by_triton, launch) > 0
+        with pytest.raises(CheckError):
+            kernel[(1,)](x[:64].clone(), out, 128, 2.0, BLOCK=128)
+    assert launches(by_triton, launch) == 0
 
 
 def test_tensors_without_memory_of_their_own(by_triton) -> None:

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 #: environment variables that each launch obeys
 OBEYED = "TRITON_SPIRV_DEVICE", VARIABLE, checking.VARIABLE
 
+
 def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parameter], backend: Any,
             ordinary: Callable[..., Any],
             changed: tuple[Callable[[Sequence[Any]], bool], str] | None = None,
@@ -81,8 +82,7 @@ def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parame
     names |= {f"v{one.at}": one.value for one in parameters if one.is_asked_for}  # no others are kept
     names |= {f"type{one.at}": type(one.value) for one in parameters}
     given = repeated.order(parameters) if repeated else [one.text for one in parameters if one.given]
-    text = _Text(f"def bound({', '.join([*given, '/'] if given else [])}):",
-                 "".join(f", {a}" for a in given), "compiled" if repeated else "None")
+    text = _Text(given, "compiled" if repeated else "None")
     text.leave(_settings(function, names), SETTINGS)
     if repeated:
         _as_repeated(text, repeated, function, compiled, parameters, names)
@@ -97,9 +97,12 @@ def written(function: Any, compiled: Any, grid: Any, parameters: Sequence[Parame
         _compare_memory(text, pointers, names)
     else:
         for one in pointers:
-            fixed = f"{one.text} is not v{one.at}" if isinstance(one.value, tuple) else \
+            other = f"{one.text} is not v{one.at}" if isinstance(one.value, tuple) else \
                 f"type({one.text}) is not type{one.at}"
-            text.leave(f"{fixed} or {_specialised(one, names)}", f"{one.name} {OTHER}")
+            if one.is_tensor:  # one without memory has no address to ask for
+                names[f"layout{one.at}"] = one.value.layout
+                other += f" or {one.text}.layout is not layout{one.at}"
+            text.leave(f"{other} or {_specialised(one, names)}", f"{one.name} {OTHER}")
     if repeated or callable(grid):
         _ask_grid(text, parameters, repeated, grid, names)
         text.leave("sizes is None", GRID)
@@ -145,8 +148,9 @@ def _ask_grid(text: _Text, parameters: Sequence[Parameter], repeated: Repeated |
 class _Text:
     """The lines of the function; `listed` are its arguments, with commas before, `result` what it returns."""
 
-    def __init__(self, head: str, listed: str, result: str) -> None:
-        self.lines, self.listed, self.result = [head], listed, result
+    def __init__(self, given: Sequence[str], result: str) -> None:
+        self.lines = [f"def bound({', '.join([*given, '/'] if given else [])}):"]
+        self.listed, self.result = "".join(f", {a}" for a in given), result
 
     def add(self, line: str, depth: int = 1) -> None:
         """A line of the body."""
@@ -303,8 +307,8 @@ def _compare_memory(text: _Text, pointers: Sequence[Parameter], names: dict[str,
 
 def _guard(tensors: Sequence[Any]) -> Callable[..., bool] | None:
     """A function that says of tensors whether they are of these ones' types, dtypes, devices and views, in
-    one call: torch's own, for the guards of torch.compile. Where it says no, they may still be. None where
-    this torch has none."""
+    one call: torch's own, of its compiler's guards. Where it says no, they may still be. Not every torch has
+    one."""
     if len(tensors) < 2:
         return None
     try:
@@ -322,8 +326,8 @@ def _guard(tensors: Sequence[Any]) -> Callable[..., bool] | None:
 def _launch(text: _Text, compiled: Any, parameters: Sequence[Parameter], names: dict[str, Any]) -> None:
     """The launch itself, as Triton makes it."""
     names |= {"launch": compiled.run, "function": compiled.function, "packed": compiled.packed_metadata}
-    everything = "".join(f", {one.text}" for one in parameters)
-    text.add(f"launch(x, y, z, 0, function, packed, None, None, None{everything})")
+    everything = ", ".join(["0, function, packed, None, None, None", *(one.text for one in parameters)])
+    text.add(f"launch(x, y, z, {everything})")
     text.add(f"return {text.result}")
 
 
@@ -351,12 +355,10 @@ def _sizes(quick: Quick) -> str:
 def _launch_quickly(text: _Text, quick: Quick, values: str, names: dict[str, Any],
                     sizes: tuple[int, int, int] | None) -> None:
     """The launch itself. values: the text of the addresses and numbers."""
-    programs, before = "x * y * z", ""
+    programs, before = "x * y * z", _sizes(quick)
     if sizes is not None:
-        programs = "programs"
+        programs, before = "programs", ""
         names["programs"] = sizes[0] * sizes[1] * sizes[2]
-    else:
-        before = _sizes(quick)
     text.add(f"if {programs} > quick.most:")
     if names["members"] is not None:
         text.add(f"if {programs} <= sharing.shared:", 2)
