@@ -241,6 +241,7 @@ def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Tar
         accumulators=ACCUMULATORS.get(architecture, CPU.accumulators),
         # without the instruction, fma is a function 50 times as slow
         parts_contractions=architecture not in WITHOUT_FMA or "fma" in features,
+        tabulates_exp2=architecture not in MASKING and architecture not in WITHOUT_FMA,
         registers=REGISTERS.get(architecture, CPU.registers),
         chooses=architecture in CHOOSING,
         mask_registers=architecture in MASKING,

@@ -23,6 +23,7 @@ from ..base import Parameter
 from ..memory_types import PARAMETER_TYPES, type_bytes
 from .division import DIVISIONS, harmless_divisor
 from .error_function import error_function
+from .exponentials import power_of_two
 from .lanes import SCOPES
 from .memory import GLOBAL, PRIVATE
 from .programs import OpenCLPrograms
@@ -33,7 +34,7 @@ LOG2_E = 1.4426950408889634
 NATIVE = frozenset(("cos", "divide", "exp2", "log", "log2", "rsqrt", "sin"))
 
 #: Functions that are made with more than their instruction, under whatever name a kernel calls them.
-CORRECTED = frozenset(("cos", "erf", "fmod"))
+CORRECTED = frozenset(("cos", "erf", "exp2", "fmod"))
 
 #: Functions of two floats that choose one -> what VRANGEPS does: 1 for the larger, 4 for the sign of that.
 CHOICES = {"fmax": 5, "fmin": 4}
@@ -174,8 +175,11 @@ class OpenCL(OpenCLPrograms):
         chosen = self._chosen(name, *operands) if name in CHOICES and self.target.chooses else None
         if chosen is not None:
             return chosen
-        if name == "erf" and self.target.has("inexact_erf") and scalar_type(operands[0].type) == Float(32):
+        single = scalar_type(operands[0].type) == Float(32)
+        if name == "erf" and self.target.has("inexact_erf") and single:
             return error_function(self, *operands)
+        if name == "exp2" and self.target.has("tabulates_exp2") and single:
+            return power_of_two(self, *operands)
         if name == "cos" and self.target.has("joins_sine_and_cosine"):
             operands = (self.b.unary("OpFNegate", operands[0]),)
         made = self.b.ext(name, *operands)
