@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch")
 import triton_spirv
 from triton import knobs
 from triton.runtime.jit import JITFunction
+from triton_spirv import panel_layout
 from triton_spirv.checking import CheckError
 from triton_spirv.errors import LaunchError
 from triton_spirv.runtime.quick import Quick
@@ -253,7 +254,12 @@ def test_operands_are_kept_where_threads_share_a_launch(by_triton, monkeypatch) 
     made, kept, n = [], [], 256
     make, keep = Quick.__init__, Quick.keep
     monkeypatch.setattr(Quick, "__init__", lambda self, *given: (made.append(self), make(self, *given))[1])
-    monkeypatch.setattr(Quick, "keep", lambda self, given: (kept.append(self), keep(self, given))[1])
+
+    def keeping(self: Quick, given: object, grid: tuple[int, int, int]) -> object:
+        held = keep(self, given, grid)
+        kept.append(panel_layout.GRID.unpack_from(held._memory, panel_layout.GRID_AT))
+        return held
+    monkeypatch.setattr(Quick, "keep", keeping)
     kernel = triton.jit(product_kernel.fn)
     a, b, out = torch.randint(-3, 4, (n, n)).float(), torch.randint(-3, 4, (n, n)).float(), torch.zeros(n, n)
     launches(by_triton, lambda: kernel[(4, 4)](a, b, out, n, n, BLOCK=64))
@@ -266,7 +272,7 @@ def test_operands_are_kept_where_threads_share_a_launch(by_triton, monkeypatch) 
             out.zero_()
             kernel[(4, 4)](a, b, out, n, n, BLOCK=64)
             assert torch.equal(out, a @ b)
-        assert kept == [quick] * 5
+        assert kept == [(4, 4, 1)] * 5  # they lie along x, one column behind the other
     assert launches(by_triton, lambda: kernel[(4, 4)](a, b, out, n, n, BLOCK=64)) == 0
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -112,20 +110,13 @@ def test_programs_along_x(run, along_x, monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("grid", [(4, 3, 2), (4, 1, 1), (1, 5, 1), (1, 1, 3), (0, 2, 2)], ids=str)
 def test_sizes_of_programs_along_x(grid: tuple[int, int, int]) -> None:
-    memory = panels.taken(2, lambda arguments: False, ())
+    memory = panels.taken(2, lambda arguments: False, (), grid)
     assert memory is not None
-    sizes = (ctypes.c_uint8 * 24)()
-    local = (2, 1, 1)
-    struct.pack_into("<3Q", sizes, 0, *(size * items for size, items in zip(grid, local, strict=True)))
-    before = bytes(sizes)
-    memory.place_along_x(sizes, local)
     said = layout.GRID.unpack_from(memory._memory, layout.GRID_AT)
-    if grid[1] * grid[2] > 1 and grid[0]:
-        assert said == grid and struct.unpack("<3Q", sizes) == (2 * np.prod(grid), 1, 1)
-    else:
-        assert said == (0, 0, 0) and bytes(sizes) == before
+    assert said == (grid if grid[1] * grid[2] > 1 and grid[0] else (0, 0, 0))
+    assert panels.along_x(grid) == (np.prod(grid), 1, 1)
     panels.given_back(memory)
-    again = panels.taken(2, lambda arguments: False, ())
+    again = panels.taken(2, lambda arguments: False, (), (7, 1, 1))
     assert again is memory and layout.GRID.unpack_from(again._memory, layout.GRID_AT) == (0, 0, 0)
     panels.given_back(again)
 
@@ -318,7 +309,7 @@ def test_the_drivers_code(tmp_path: Path) -> None:
 def test_each_launch_has_memory_and_a_number_of_its_own() -> None:
     def apart(arguments: object) -> bool:
         return False
-    first, second = panels.taken(2, apart, ()), panels.taken(2, apart, ())
+    first, second = panels.taken(2, apart, (), (1, 1, 1)), panels.taken(2, apart, (), (1, 1, 1))
     assert first is not None and second is not None and first is not second
     heads = [layout.HEADER.unpack_from(each._memory) for each in (first, second)]
     # others in this process may have taken larger ones
@@ -329,11 +320,11 @@ def test_each_launch_has_memory_and_a_number_of_its_own() -> None:
     for place in (layout.OWNERS, layout.LOCKS):
         first._memory[place:place + 8] = bytes([1] * 8)
     panels.given_back(first)
-    again = panels.taken(2, apart, ())
+    again = panels.taken(2, apart, (), (1, 1, 1))
     assert again is first and layout.HEADER.unpack_from(again._memory)[2] > heads[1][2]
     for place in (layout.OWNERS, layout.LOCKS):
         assert again._memory[place:place + 8] == bytes(8)
-    assert panels.taken(2, lambda arguments: True, ()) is None and layout.PRODUCTS == MOST
+    assert panels.taken(2, lambda arguments: True, (), (1, 1, 1)) is None and layout.PRODUCTS == MOST
     panels.given_back(first)
     panels.given_back(second)
 
@@ -343,12 +334,12 @@ import os
 from triton_spirv import panel_layout
 from triton_spirv.runtime import panels
 for _ in range(2):
-    ours = panels.taken(2, lambda arguments: False, ())
+    ours = panels.taken(2, lambda arguments: False, (), (1, 1, 1))
     panels.given_back(ours)
 label = panel_layout.LABELS
 child = os.fork()
 if not child:
-    theirs = panels.taken(2, lambda arguments: False, ())
+    theirs = panels.taken(2, lambda arguments: False, (), (1, 1, 1))
     theirs._memory[label:label + 3] = b"abc"
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0

@@ -129,7 +129,7 @@ class Kernel:
                 if hidden:
                     values += state.hidden
                     if keeps:
-                        held = self._panels(arguments, values)
+                        held, (x, y, z) = self._panels(arguments, values, (x, y, z))
                 data = pack(x * local_x, y * local_y, z * local_z, *values)
             except NeedsPreparation:
                 return self.launch_prepared(x, y, z, arguments)
@@ -201,12 +201,14 @@ class Kernel:
                          lambda: max(serial, self._known))
         return launch
 
-    def _panels(self, arguments: Sequence[object], values: list[object]) -> panels.Panels | None:
-        """What a launch keeps packed operands in, which its values then name."""
-        found = panels.taken(self.context.device.compute_units, self.overlap, arguments)
-        if found is not None:
-            values[len(arguments) + self.artifact.hidden.index("panel_buffer")] = found.address
-        return found
+    def _panels(self, arguments: Sequence[object], values: list[object], grid: tuple[int, int, int]
+                ) -> tuple[panels.Panels | None, tuple[int, int, int]]:
+        """What a launch keeps packed operands in, which its values then name; the grid that it has then."""
+        found = panels.taken(self.context.device.compute_units, self.overlap, arguments, grid)
+        if found is None:
+            return None, grid
+        values[len(arguments) + self.artifact.hidden.index("panel_buffer")] = found.address
+        return found, panels.along_x(grid)
 
     def _leave(self, state: ThreadState) -> None:
         """Enqueue and return: all that the kernel works on is on the device."""
@@ -230,8 +232,6 @@ class Kernel:
                           ctypes.addressof(self.local), 0, None, event)
         finish: Callable[[], int] = partial(library.clFinish, queue)
         running_kernels.enter(state.place, self.text_address)
-        if state.panels is not None:
-            state.panels.place_along_x(state.buffer, self.artifact.local_size)
         try:
             if not state.may_wait:
                 finish = waiting.begun(lambda: enqueue() or library.clFinish(queue))
@@ -301,7 +301,7 @@ class Kernel:
                                     for index, argument in enumerate(arguments)]
             values += state.hidden
             if self._keeps:
-                state.panels = self._panels(arguments, values)
+                state.panels, (x, y, z) = self._panels(arguments, values, (x, y, z))
             state.ticket.value = 0
             if artifact.overflow_bytes:
                 at = len(arguments) + artifact.hidden.index("overflow_buffer")

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import struct
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
 from math import prod
 
 from .. import panel_layout as layout
+from .grid import GRID_LIMIT
 
 #: Bytes of a shelf, and rounds that it has room for.
 SHELF, ROUNDS = 4 << 20, 256
@@ -24,9 +24,6 @@ LARGE_PAGE = 2 << 20
 
 #: Threads that run programs besides those of the device.
 OTHERS = 2
-
-#: clEnqueueNDRangeKernel's sizes
-_SIZES = struct.Struct("<3Q")
 
 #: No memory, as kernels see it.
 _nothing = ctypes.c_uint32(0)
@@ -54,29 +51,30 @@ class Panels:
         self._locks = bytes(layout.LOCK_BYTES * self.shelves)
         self._first = -(-(self.address + head) // LARGE_PAGE) * LARGE_PAGE - self.address
 
-    def begin(self) -> None:
-        """A launch begins. Its processor's caches are full of another's data: the fewer calls, the better."""
+    def begin(self, grid: Sequence[int]) -> None:
+        """A launch of a grid begins, whose programs all lie along x (`along_x`). Its processor's caches are
+        full of another's data: the fewer calls, the better."""
         self._head[:layout.HEADER.size] = layout.HEADER.pack(self.shelves, ROUNDS, next(_numbers), SHELF,
                                                              self._first)
+        layout.GRID.pack_into(self._head, layout.GRID_AT, *(grid if prod(grid) > grid[0] else (0, 0, 0)))
         self._memory[:len(self._head)] = self._head
         self._memory[layout.LOCKS:layout.LOCKS + len(self._locks)] = self._locks
 
-    def place_along_x(self, sizes: ctypes.Array[ctypes.c_uint8], local: Sequence[int]) -> None:
-        """Let the driver run neighbours along x one after the other, which have the same right operand: it
-        walks a grid of two dimensions in squares. sizes: of a launch, three of 64 bits; then all programs are
-        along x."""
-        programs = [size // items for size, items in zip(_SIZES.unpack_from(sizes), local, strict=True)]
-        if prod(programs) > programs[0]:
-            layout.GRID.pack_into(self._memory, layout.GRID_AT, *programs)
-            _SIZES.pack_into(sizes, 0, prod(programs) * local[0], *local[1:])
+
+def along_x(grid: Sequence[int]) -> tuple[int, int, int]:
+    """The grid that a launch with such memory has instead of its own: neighbours along x, which have the same
+    right operand, run one after the other then. A grid of two dimensions is walked in squares by the driver,
+    and by threads that share a launch along its longest axis."""
+    return prod(grid), 1, 1
 
 
-def taken(threads: int, shares: Callable[[Sequence[object]], bool], arguments: Sequence[object]
-          ) -> Panels | None:
-    """For a launch; None where memory that it writes is also that of another argument, as `shares` says, or
-    there is too little. `given_back` is called when the launch has ended; a launch that nobody waits for
-    keeps its memory for good."""
-    if shares(arguments):
+def taken(threads: int, shares: Callable[[Sequence[object]], bool], arguments: Sequence[object],
+          grid: Sequence[int]) -> Panels | None:
+    """For a launch of a grid, which is to have all programs along x then (`along_x`); None where memory that
+    it writes is also that of another argument, as `shares` says, or there is too little, or there are too
+    many programs. `given_back` is called when the launch has ended; a launch that nobody waits for keeps its
+    memory for good."""
+    if shares(arguments) or prod(grid) > GRID_LIMIT:
         return None
     try:
         panels = _free.pop()
@@ -85,7 +83,7 @@ def taken(threads: int, shares: Callable[[Sequence[object]], bool], arguments: S
             panels = Panels(threads)
         except OSError:
             return None
-    panels.begin()
+    panels.begin(grid)
     return panels
 
 

@@ -102,9 +102,9 @@ class Quick:
         self.ask_pace()
         return True
 
-    def keep(self, arguments: Sequence[object]) -> panels.Panels | None:
+    def keep(self, arguments: Sequence[object], grid: Sequence[int]) -> panels.Panels | None:
         """As panels.taken() has it."""
-        return panels.taken(self._kernel.context.device.compute_units, self._kernel.overlap, arguments)
+        return panels.taken(self._kernel.context.device.compute_units, self._kernel.overlap, arguments, grid)
 
     def failed_assertion(self) -> None:
         """DeviceAssertion, of this thread's last launch."""

@@ -307,8 +307,7 @@ def _compare_memory(text: _Text, pointers: Sequence[Parameter], names: dict[str,
 
 def _guard(tensors: Sequence[Any]) -> Callable[..., bool] | None:
     """A function that says of tensors whether they are of these ones' types, dtypes, devices and views, in
-    one call: torch's own, of its compiler's guards. Where it says no, they may still be. Not every torch has
-    one."""
+    one call: one of torch's compiler, if this torch has it. Where it says no, they may still be."""
     if len(tensors) < 2:
         return None
     try:
@@ -332,24 +331,25 @@ def _launch(text: _Text, compiled: Any, parameters: Sequence[Parameter], names: 
 
 
 def _launch_keeping(text: _Text, quick: Quick, values: str, arguments: str, names: dict[str, Any]) -> None:
-    """The launch of a kernel that keeps packed operands, where threads share it. values: the text of the
-    addresses and numbers; arguments: that of the arguments."""
+    """The launch of a kernel that keeps packed operands, where threads share it. values, arguments: the text
+    of the addresses and numbers, of the arguments."""
     if names["members"] is None:
         return
-    names |= {"given_back": panels.given_back, "nothing": panels.NOTHING}
+    names |= {"given_back": panels.given_back, "nothing": panels.NOTHING, "along_x": panels.along_x}
     text.add("if quick.most < x * y * z <= sharing.shared:")
-    text.add(f"held = quick.keep({arguments})", 2)
-    returned = "held is None or given_back(held)"
-    _pack(text, f"{_sizes(quick)}{values}, nothing if held is None else held.address", 2, returned)
+    text.add(f"held = quick.keep({arguments}, sizes)", 2)
+    text.add("along, down, behind = sizes if held is None else along_x(sizes)", 2)
+    returned, sizes = "held is None or given_back(held)", _sizes(quick, ("along", "down", "behind"))
+    _pack(text, f"{sizes}{values}, nothing if held is None else held.address", 2, returned)
     text.add("took = sharing.run(x * y * z, members, data)", 2)
     text.add(returned, 2)
     text.add("if took:", 2)
     text.add(f"return {text.result}", 3)
 
 
-def _sizes(quick: Quick) -> str:
+def _sizes(quick: Quick, programs: Sequence[str] = "xyz") -> str:
     """The text of a launch's sizes, in front of its values."""
-    return "".join(f"{name} * {local}, " for name, local in zip("xyz", quick.local_size, strict=True))
+    return "".join(f"{name} * {local}, " for name, local in zip(programs, quick.local_size, strict=True))
 
 
 def _launch_quickly(text: _Text, quick: Quick, values: str, names: dict[str, Any],
