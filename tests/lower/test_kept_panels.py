@@ -121,6 +121,10 @@ def test_sizes_of_programs_along_x(grid: tuple[int, int, int]) -> None:
     panels.given_back(again)
 
 
+def test_more_programs_than_fit_along_x_keep_nothing() -> None:
+    assert panels.taken(2, lambda arguments: False, (), (1 << 16, 1 << 15, 1)) is None
+
+
 @triton.jit
 def summed_later(a_ptr, b_ptr, c_ptr, M, N, K, scale, BM: tl.constexpr, BN: tl.constexpr,
                  BK: tl.constexpr):
