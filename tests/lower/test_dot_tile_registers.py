@@ -155,16 +155,17 @@ def test_sums_that_something_else_changes(run, way) -> None:
 
 
 @pytest.mark.parametrize("dtype", ("bf16", "i8"))
-def test_nothing_is_fetched_but_sums(run, dtype) -> None:
-    """Those of bf16, of the tile below: no operand, neither while it is staged nor while tiles are
-    multiplied."""
+def test_no_operand_is_fetched(run, mode, dtype, fetched) -> None:
+    """Neither while it is staged nor while tiles are multiplied: only sums of bf16, of the tile below, and
+    what the result is stored to."""
     a, b = numeric.whole((64, 128), dtype, 0), numeric.whole((128, 64), dtype, 1)
     out, kind = numeric.poisoned((64, 64), SUMS[dtype]), numeric.DTYPES[SUMS[dtype]].values
     kernel = run(summed, 1, numeric.tensor(a, dtype), numeric.tensor(b, dtype), out, 1.0, 2, 64, 64, 64,
                  tl.float32 if dtype == "bf16" else tl.int32, False, False)
     numeric.assert_same(out, a.astype(kind) @ b.astype(kind), signed_zeros=False)
     plan, text = kernel.asm["plan"], kernel.asm["spvasm"]
-    assert "tile registers" in plan and "fetch next" not in plan and "llvm.prefetch.p1" not in text
+    assert "tile registers" in plan and "fetch next" not in plan and "fetch result" in plan
+    assert mode == "vector" or not any(fetched["p1", locality] for locality in range(4))
     assert ("fetches between" in plan, "llvm.prefetch.p0" in text) == (dtype == "bf16",) * 2
 
 

@@ -146,20 +146,23 @@ def test_a_round_that_is_computed_exactly(run, small: int) -> None:
     numeric.assert_same(out, expected, signed_zeros=False)
 
 
-def test_large_results_go_past_the_caches(run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By way of vectors, where these are aligned; counted over all programs."""
+def test_large_results_go_past_the_caches(run, mode, fetched, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By way of vectors, where these are aligned, and without fetching what they go to; counted over all
+    programs."""
     from triton_spirv.target import known
 
     m, n, k = 32, 64, 64
     product.device_caches.clear()
-    monkeypatch.setattr(known, "CPU", known.CPU.with_options(stream_bytes=m * n * 4 + 1))
+    monkeypatch.setattr(known, "STREAMED_FROM_TILES", 2 * m * n * 4)
     for programs in (1, 2):
+        fetched.clear()
         a, b = numeric.whole((m * programs, k), "i8", 0), numeric.whole((k, n), "i8", 1)
         out = numeric.poisoned((m * programs, n), "i32")
         kernel = run(product, (programs, 1, 1), numeric.tensor(a, "i8"), numeric.tensor(b, "i8"), out,
                      m * programs, n, k, k, n, "plain", m, n, 64)
         numeric.assert_same(out, a.astype(np.int32) @ b.astype(np.int32))
         assert "Nontemporal" in kernel.asm["spvasm"]
+        assert mode == "vector" or bool(fetched["p1 to write", 3]) == (programs == 1)
     product.device_caches.clear()
 
 
@@ -170,7 +173,7 @@ def test_narrow_results_go_past_the_caches(run, monkeypatch: pytest.MonkeyPatch,
 
     m, n, k = 64, 64, 512
     product.device_caches.clear()
-    monkeypatch.setattr(known, "CPU", known.CPU.with_options(stream_bytes=m * n * 2))
+    monkeypatch.setattr(known, "STREAMED_FROM_TILES", m * n * 2)
     a, b = numeric.whole((m, k), "bf16", 0), numeric.whole((k, n), "bf16", 1)
     out = numeric.poisoned((m, stride), "bf16")
     before = numeric.array(out).copy()

@@ -3,12 +3,9 @@ the machine of tests/machine sees it; and that no result depends on it."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-
 import pytest
 from lower.plans import plan_of
 from lower.test_dot_in_memory import multiplied
-from machine import imported
 from triton_spirv.lower.plan.text import plan_text
 from triton_spirv.runtime.processor import processor
 from triton_spirv.target import cpu_target, find_target
@@ -25,34 +22,10 @@ SIZES, BLOCK, ROUNDS, TILES = (64, 128, 192), (64, 128, 64), 3, 16 * 2
 LINE, WORD = 64, 4
 
 
-@pytest.fixture(scope="module")
-def watched():
-    """Counts of the addresses that the machine is asked to fetch for reading, by (space, locality)."""
-    found: dict[tuple[str, int], Counter[int]] = defaultdict(Counter)
-
-    def fetch(p, it, number, match):
-        pointer, *numbers = it.words[1:]
-        writes, locality, _ = (int(p.constants[number][0, 0]) for number in numbers)
-        key = f"{match[1]} to write" if writes else match[1], locality
-        return lambda w: found[key].update(w.whole(pointer).ravel().tolist())
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delitem(imported.FUNCTIONS, r"llvm\.prefetch\..*")
-        patch.setitem(imported.FUNCTIONS, r"llvm\.prefetch\.(.*)", fetch)
-        yield found
-
-
 @pytest.fixture(autouse=True)
 def _one_by_one(monkeypatch):
     """Rounds that are multiplied together are another test's."""
     monkeypatch.setenv("TRITON_SPIRV_OPTIMISE", "-joined-rounds")
-
-
-@pytest.fixture
-def fetched(watched):
-    """The same, of one test."""
-    watched.clear()
-    return watched
 
 
 def in_parts(mode: str) -> bool:

@@ -224,9 +224,10 @@ class Environment(MatrixUnits, MaskedAccess, Atomics):
     def private_store(self, array: Value, width: int, index: Value, value: Value, offset: int = 0) -> None:
         """Store a scalar or vector at element `index` + `offset` (multiples of its width)."""
 
-    def private_prefetch(self, array: Value, width: int, index: Value, count: int, offset: int = 0) -> None:
+    def private_prefetch(self, array: Value, width: int, index: Value, count: int, offset: int = 0,
+                         nearest: bool = True) -> None:
         """`count` elements from element `index` (a multiple of count) on, which need not exist, will be read
-        soon. A hint: the default does nothing.
+        soon; nearest: are they fetched into the nearest cache? A hint: the default does nothing.
         """
 
     # --- lanes ----------------------------------------------------------------------------------------------

@@ -223,6 +223,9 @@ VENDOR = "GenuineIntel"
 #: with 32 panels are wider, and lie in the second one in any case.
 JOINED_STEPS = {"x86_64-v4": 512, "x86_64-v3": 256}
 
+#: `stream_bytes` of processors with tile registers. Measured: 16 and 32 MB stay in a Xeon's last cache.
+STREAMED_FROM_TILES = 48 << 20
+
 #: Levels of x86-64 whose processors need not have an instruction for a product and a sum.
 WITHOUT_FMA = ("x86_64", "x86_64-v2")
 
@@ -249,8 +252,7 @@ def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Tar
         tile_registers=frozenset(form for feature, form in TILE_PRODUCTS.items() if {TILES, feature} <= has),
         # measured: Sapphire Rapids loses a tenth by it, a Zen 4 takes up to 1.8 times as long without
         fetches_at_edges=TILES not in has,
-        # measured: results of 16 and 32 MB stay in a Xeon's last cache
-        stream_bytes=48 << 20 if TILES in has else CPU.stream_bytes,
+        stream_bytes=STREAMED_FROM_TILES if TILES in has else CPU.stream_bytes,
         # measured: a Xeon gains 2 to 15 %, a Zen 4 up to 5, and the same with 16 registers loses up to 17
         fetches_in_parts=architecture in MASKING,
         # measured on Xeons, with and without tile registers, and with AVX2; nobody else's

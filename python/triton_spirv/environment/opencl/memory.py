@@ -294,8 +294,9 @@ class OpenCLMemory(Environment):
         place, type = self._place(array, width, index, width_of(value.type), offset)
         b.emit("OpStore", place, value, [("Aligned", type_bytes(type))])
 
-    def private_prefetch(self, array: Value, width: int, index: Value, count: int, offset: int = 0) -> None:
+    def private_prefetch(self, array: Value, width: int, index: Value, count: int, offset: int = 0,
+                         nearest: bool = True) -> None:
         if self.target.masked_access:
             first, _ = self._place(array, width, index, count, offset)
             place = self.b.emit("OpBitcast", first, type=Pointer(PRIVATE, Int(8)))
-            self._prefetch(place, "p0", soon=True, writes=False)
+            self._prefetch(place, "p0", nearest, writes=False)

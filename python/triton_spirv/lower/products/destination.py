@@ -8,7 +8,7 @@ multiplied, memory has little to do. passes/early_addresses.py brings the addres
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from dataclasses import replace
 
 from ...dataclass import dataclass
 from ...facts.destinations import destination, has_early_address
@@ -22,6 +22,8 @@ from ..memory.prefetch import LINE
 from ..plan.accesses import Fetch
 from ..values.tensor import Affine, Pointers
 from ..values.types import pointee_of, shape_of, storage_bytes
+from .places import Place, element_at
+from .tile_fetches import lines_of_part
 
 
 @dataclass(frozen=True)
@@ -34,18 +36,33 @@ class Destination:
     last: Register
     line: int
 
-    def fetch(self, ctx: Context, place: tuple[Register, Register, Register], rows: int, columns: int
-              ) -> None:
+    def unless(self, ctx: Context, streams: Register | None) -> Destination:
+        """The same where a scalar Bool, if any, does not hold: what goes past the caches is not fetched."""
+        if streams is None:
+            return self
+        return replace(self, last=ctx.b.logical_and(self.last, ctx.b.logical_not(streams)))
+
+    def fetch(self, ctx: Context, place: Place, rows: int, columns: int) -> None:
         """The lines of so many rows and columns from one element on."""
         b, env = ctx.b, ctx.env
         with if_(b.module, self.last):
-            moved = [b.imul(b.resize(index, I64.width), stride)
-                     for index, stride in zip(place[-len(self.strides):], self.strides, strict=True)]
-            first = env.offset(self.pointer, reduce(b.iadd, moved))
+            first = element_at(ctx, self.pointer, self.strides, place)
             for row in range(rows):
                 down = b.imul(b.constant(I64, row), self.strides[-2])
                 for column in range(0, columns, self.line):
                     env.prefetch(env.offset(first, b.iadd(down, column)), writes=True)
+
+    def fetch_part(self, ctx: Context, place: Place, rows: int, columns: int, part: Register, *, parts: int
+                   ) -> None:
+        """A part of the same, of so many."""
+        b, (batch, row, column) = ctx.b, place
+        with if_(b.module, self.last):
+            ctx.scopes.open()
+            for down, across in lines_of_part(ctx, part, parts, rows, -(-columns // self.line)):
+                element = batch, b.iadd(row, down), b.iadd(column, b.imul(across, self.line))
+                line = element_at(ctx, self.pointer, self.strides, element)
+                ctx.env.prefetch(line, writes=True)
+            ctx.scopes.close()
 
 
 def destination_of(ctx: Context, op: Operation) -> Destination | None:

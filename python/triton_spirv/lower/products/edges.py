@@ -34,9 +34,6 @@ from ..values.types import shape_of
 from .accumulators import is_zero
 from .loops import counted
 
-#: The batch, row and column of an element.
-Place = tuple[Register, Register, Register]
-
 #: Windows along K that are asked for, at most.
 WINDOWS = 16
 

@@ -32,6 +32,7 @@ from ..registry import RULES, applied
 from ..values.tensor import Affine, Deferred, Pointers, Stored, Tensor
 from ..values.types import element_of, shape_of
 from ..walk.requests import walk
+from .places import Place, element_at
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Straight:
     compares: bool
     late: bool = False
 
-    def store(self, ctx: Context, place: tuple[Register, Register, Register], values: Sequence[Register],
+    def store(self, ctx: Context, place: Place, values: Sequence[Register],
               rows: int, width: int, stream: bool = False) -> None:
         """A tile from one element on: `values` are vectors of so many components, row by row. stream: past
         the caches."""
@@ -63,7 +64,7 @@ class Straight:
             moved = b.iadd(b.imul(b.constant(I64, row), self.strides[-2]), vector * width)
             env.store(env.offset(first, moved), value, stream)
 
-    def store_row(self, ctx: Context, place: tuple[Register, Register, Register], values: Sequence[Register],
+    def store_row(self, ctx: Context, place: Place, values: Sequence[Register],
                   stream: bool, normal: bool) -> None:
         """Part of a row of a tile, from one element on: `values` are vectors of sums, stored two at a time
         where `row_width` says so. stream: past the caches. normal: no value is a denormal number."""
@@ -96,12 +97,9 @@ class Straight:
         return [(op.name, str(element_of(op.operands[0].type)), str(element_of(op.results[0].type)))
                 for op in self.found.steps] == [("arith.truncf", "f32", "bf16")]
 
-    def first(self, ctx: Context, place: tuple[Register, Register, Register]) -> Register:
+    def first(self, ctx: Context, place: Place) -> Register:
         """A pointer to one element."""
-        b = ctx.b
-        return ctx.env.offset(self.pointer, reduce(b.iadd, [
-            b.imul(b.resize(index, I64.width), stride)
-            for index, stride in zip(place[-len(self.strides):], self.strides, strict=True)]))
+        return element_at(ctx, self.pointer, self.strides, place)
 
     @property
     def is_as_summed(self) -> bool:

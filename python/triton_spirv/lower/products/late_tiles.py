@@ -27,12 +27,8 @@ from ..values.types import register_type
 from .grouped import VECTOR
 from .last_round import Straight
 from .loops import counted
-
-#: A batch, a row and a column: where a tile of the result begins.
-Place = tuple[Register, Register, Register]
-
-#: Called with the number of each step along K.
-Meanwhile = Callable[[Register], None]
+from .places import Place
+from .tile_fetches import Meanwhile
 
 #: Rows that are stored with one step. Where there were more, steps are few and the code long.
 MOST_ROWS = 4

@@ -20,13 +20,14 @@ from ..memory.prefetch import SpreadFetches
 from ..values.tensor import Stored
 from ..values.types import register_type
 from .destination import Destination
-from .edges import Edges, Place
+from .edges import Edges
 from .in_memory import InMemory
 from .in_place import InPlace
 from .last_round import Straight
 from .loops import counted
 from .micro_kernel import Kernel
 from .operand import Block
+from .places import Place
 from .rounds import Rounds
 from .tile_fetches import TileFetches
 

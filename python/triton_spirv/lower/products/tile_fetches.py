@@ -13,14 +13,23 @@ from collections.abc import Callable, Iterator
 
 from ...dataclass import dataclass
 from ...spirv.builder import I32
+from ...spirv.control import if_
 from ...spirv.module import Value as Register
 from ..context import Context
 from ..memory.prefetch import LINE, SpreadFetches
 from ..values.tensor import Stored
 from ..values.types import storage_bytes
-from .edges import Place
+from .grouped import VECTOR as WORDS
 from .in_memory import InMemory
 from .micro_kernel import Kernel
+from .operand import Block
+from .places import Place
+
+#: Called with the number of each step along K.
+Meanwhile = Callable[[Register], None]
+
+#: Lines of a panel that are fetched with one step of tile registers, at most: 64 turns of the processor.
+MOST_LINES = 8
 
 
 @dataclass(frozen=True)
@@ -90,6 +99,27 @@ def _fetch_rows(ctx: Context, kernel: Kernel, a: InMemory, place: tuple[Register
     for down, across in lines_of_part(ctx, part, kernel.parts, kernel.rows, kernel.depth // wide):
         origin = a.origin(ctx, batch, b.iadd(row, down))
         ctx.env.prefetch(a.along(ctx, origin, b.imul(across, wide)))
+
+
+def panel_behind(ctx: Context, right: Block, start: Register, depth: int, far: Register, share: Register,
+                 shares: int, steps: int) -> list[Meanwhile]:
+    """While tile registers multiply a panel that starts there, of so many words of 32 bits along K: the one
+    behind it, where `far` holds, in a share for each tile of sums and a part of that with each of its steps.
+    It goes into the second cache: the nearest one is full. Nothing where tiles are too few for it."""
+    b, lines = ctx.b, depth * right.panel // WORDS
+    if lines > MOST_LINES * shares * steps:
+        return []
+    behind = b.iadd(start, right.outer)
+
+    def fetch(step: Register) -> None:
+        with if_(b.module, far):
+            ctx.scopes.open()
+            part = b.iadd(b.imul(share, steps), step)
+            for _, line in lines_of_part(ctx, part, shares * steps, 1, lines):
+                place = b.iadd(behind, b.imul(line, WORDS))
+                ctx.env.private_prefetch(right.array, right.width, place, WORDS, nearest=False)
+            ctx.scopes.close()
+    return [fetch]
 
 
 def lines_of_part(ctx: Context, part: Register, parts: int, rows: int, across: int

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 
 from ...dataclass import dataclass
 from ...facts.running_sums import sums_from_zero
 from ...ir.model import Operation
 from ...layout import Layout
+from ...spirv.builder import I64
 from ...spirv.control import if_
 from ...spirv.module import Value as Register
 from ..addresses.masks import known_whole, one_of
@@ -18,9 +20,10 @@ from ..memory.prefetch import SpreadFetches
 from ..plan.accesses import Access, Vectors
 from ..plan.records import Product
 from ..values.tensor import Stored, Tensor
-from ..values.types import element_of
+from ..values.types import element_of, storage_bytes
 from .accumulators import accumulator, is_zero
 from .decide import plan_in_arrays, staging_for_tiles, staging_of_right
+from .destination import destination_of
 from .grouped import Grouped, grouped_for_tiles
 from .in_memory import InMemory, in_memory
 from .kept_panels import kept_right
@@ -30,8 +33,11 @@ from .micro_kernel import Kernel, kernel_of
 from .operand import Block, compute_before, stage_left, stage_right
 from .pairs import NormalSums, Watched, clears_nothing, either_way, least_of, pairs
 from .panels import multiply
-from .tile_registers import COLUMNS, SIDE, Tiling, by_rows, in_rows, in_tiles
+from .tile_registers import COLUMNS, SIDE, Fetches, Tiling, by_rows, in_rows, in_tiles
 from .zeroed_sums import clear, is_first_round
+
+#: Bytes of the second cache of all processors with tile registers. The left operand and the sums take half.
+SECOND_CACHE = 2 << 20
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,9 @@ def product_on_tile_registers(ctx: Context, op: Operation, a: Tensor, b: Tensor,
                              begins=begun.begins is not None, keeps=kept is not None,
                              parts=tiling.steps if tiling.fetches and not is_zero(c) else 1))
     sums = Sums.of(ctx, op, begun, tiling, read)
-    product = TileProduct(ctx, tiling, kernel_of(ctx, plan, left), y, sums, normal)
+    fetches = Fetches(None if kept is None else _lies_far(ctx, op, y),
+                      None if sums.straight is None else destination_of(ctx, op))
+    product = TileProduct(ctx, tiling, kernel_of(ctx, plan, left), y, sums, normal, fetches)
     ctx.recorder.reads(y.stored, None)
     if place is not None and exact:
         product.looked_through(op, left, right, staging, *place)
@@ -132,6 +140,17 @@ def _place(ctx: Context, op: Operation, left: Grouped) -> tuple[InMemory, Regist
         return None
     test = spread if whole is None else ctx.b.logical_and(whole, spread)
     return there, None if test.constant is True else test
+
+
+def _lies_far(ctx: Context, op: Operation, panels: Block) -> Register | None:
+    """A scalar Bool: are the panels of all rounds more than stay in the second cache? None where nothing is
+    fetched."""
+    loop, b = op.parent_op, ctx.b
+    if loop is None or not ctx.target.optimises("prefetch"):
+        return None
+    lower, upper, step = (b.resize(ctx.bindings.scalar(x), I64.width) for x in loop.operands[:3])
+    bytes = prod(panels.stored.shape) * storage_bytes(panels.stored.element)
+    return b.compare("OpSGreaterThan", b.imul(b.isub(upper, lower), bytes), b.imul(step, SECOND_CACHE // 2))
 
 
 def _nobody() -> SpreadFetches:
@@ -196,13 +215,14 @@ class TileProduct:
     right: Block
     sums: Sums
     normal: NormalSums | None
+    fetches: Fetches
 
     def by_tiles(self, left: Block | InMemory) -> Sequence[Register]:
         sums = self.sums
         if isinstance(left, Block):
             self.ctx.recorder.reads(left.stored, None)
         self.tiling.multiply(self.ctx, left, self.right, sums.array, sums.accumulate, sums.begins,
-                             sums.straight, sums.tiled)
+                             sums.straight, sums.tiled, self.fetches)
         return ()
 
     def exactly(self, left: Block) -> Sequence[Register]:

@@ -32,13 +32,15 @@ from ...spirv.module import Value as Register
 from ..context import Context
 from ..values.tensor import Stored
 from ..values.types import register_type
+from .destination import Destination
 from .grouped import GROUPS, VECTOR, Grouped
 from .in_memory import InMemory
 from .last_round import Straight
-from .late_tiles import LateTiles, Meanwhile, row_of
+from .late_tiles import LateTiles, row_of
 from .loops import counted
 from .operand import Block
-from .tile_fetches import divided, lines_of_part
+from .places import Place
+from .tile_fetches import Meanwhile, divided, lines_of_part, panel_behind
 
 #: Bytes of a word.
 WORD = 4
@@ -61,6 +63,15 @@ class Places:
     columns: int
     scale: int | Register
     pitch: int | Register
+
+
+@dataclass(frozen=True)
+class Fetches:
+    """What is fetched while tiles are multiplied, besides sums. far: a scalar Bool, may the next panel of the
+    right operand lie outside of the second cache? result: what the last round stores to, if that is known."""
+
+    far: Register | None
+    result: Destination | None
 
 
 @dataclass(frozen=True)
@@ -99,8 +110,8 @@ class Tiling:
         return self.depth // self.words
 
     def multiply(self, ctx: Context, a: Block | InMemory, b: Block, result: Stored, accumulate: bool,
-                 begins: Register | None = None, straight: Straight | None = None,
-                 tiled: Register | None = None) -> None:
+                 begins: Register | None, straight: Straight | None, tiled: Register | None,
+                 fetches: Fetches) -> None:
         """result [..., M, N] (+)= a x b: panels of b outside, so that one stays in the nearest cache while
         the rows of a pass by. begins: a scalar Bool, if what is added to counts as zero where it holds.
         straight: where the result goes instead, if it may. tiled: a scalar Bool, do tiles of the result lie
@@ -120,6 +131,7 @@ class Tiling:
         block = ctx.arrays.allocate(self.block, result.element) \
             if adds or (straight is not None and late is None) else None
         apart = block if adds else None
+        behind = None if fetches.result is None else fetches.result.unless(ctx, streams)
         env.configure_tiles(self._sizes())
         with counted(ctx, prod(result.shape[:-2])) as batch, counted(ctx, columns // panel) as over:
             right = builder.iadd(builder.imul(batch.index, b.batch), builder.imul(over.index, b.outer))
@@ -131,10 +143,17 @@ class Tiling:
                     across = builder.iadd(builder.imul(over.index, panel), column)
                     at = builder.iadd(first, builder.imul(across, places.scale))
                     self._begin(ctx, result, at, places, accumulate and apart is None, begins)
-                    along = partial(self._sum, ctx, a, b, left, builder.iadd(right, column))
+                    place, meanwhile = (batch.index, row, across), list[Meanwhile]()
                     if accumulate and self.fetches:
                         below = builder.iadd(at, high * columns)
-                        along = partial(along, below=self._fetch_sums(ctx, result, below, places, begins))
+                        meanwhile.append(self._fetch_sums(ctx, result, below, places, begins))
+                    if fetches.far is not None:
+                        share = builder.iadd(builder.imul(passing.index, panel // wide), column // wide)
+                        meanwhile += panel_behind(ctx, b, right, self.depth, fetches.far, share,
+                                                  rows // high * (panel // wide), self.steps)
+                    if behind is not None:
+                        meanwhile.append(partial(behind.fetch_part, ctx, place, high, wide, parts=self.steps))
+                    along = partial(self._sum, ctx, a, b, left, builder.iadd(right, column), meanwhile)
                     if late is None:
                         along()
                     else:
@@ -142,7 +161,6 @@ class Tiling:
                     if straight is None:
                         self._end(ctx, result, at, places, apart)
                         continue
-                    place = batch.index, row, across
                     branch = IfElse(builder.module, straight.now)
                     with branch.then():
                         if late is not None:
@@ -170,7 +188,7 @@ class Tiling:
         return [sums] * (self.down * self.across) + operands
 
     def _left(self) -> range:
-        """The registers of the left operand; those behind them are the right one's."""
+        """Those of the left operand; those behind them are the right one's."""
         first = self.down * self.across
         return range(first, first + min(self.down, 2 * SUMS - first - 1))
 
@@ -230,9 +248,9 @@ class Tiling:
         return unless
 
     def _sum(self, ctx: Context, a: Block | InMemory, b: Block, left: Register, right: Register,
-             meanwhile: Meanwhile | None = None, below: Meanwhile | None = None) -> None:
-        """Along K; meanwhile and below: called with the number of each step."""
-        called = [each for each in (meanwhile, below) if each is not None]
+             meanwhile: Sequence[Meanwhile], late: Meanwhile | None = None) -> None:
+        """Along K; meanwhile, and late before them: called with the number of each step."""
+        called = meanwhile if late is None else (late, *meanwhile)
         turn = min(self.steps, UNROLLED)
         if turn == self.steps:
             self._turn(ctx, a, b, left, right, turn, ctx.b.constant(I32, 0), called)
@@ -284,7 +302,7 @@ class Tiling:
                 env.private_store(result.array, result.width, at, value)
         self._by_rows(ctx, apart, (result, origin), keep)
 
-    def _leave(self, ctx: Context, straight: Straight, place: tuple[Register, Register, Register],
+    def _leave(self, ctx: Context, straight: Straight, place: Place,
                block: Stored, streams: Register | None, old: tuple[Stored, Register] | None) -> None:
         """Sums to memory, as they are or by way of `block`, row by row. old: what they are added to first."""
         batch, row, column = place
