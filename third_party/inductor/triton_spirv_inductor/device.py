@@ -60,16 +60,18 @@ def own_key(folder: Path = Path(__file__).parent) -> str:
 
 
 def _name_ourselves_in_caches() -> None:
-    """Kernels of Inductor's caches count as other ones when this package has changed; without a GPU their key
-    knows torch's version and nothing of Triton."""
+    """Kernels of Inductor's caches count as other ones when this package has changed, and on another
+    processor, whose name is in their text; without a GPU their key knows torch's version and nothing of
+    Triton."""
     from torch._inductor.codecache import CacheBase
+    from triton_spirv.runtime.processor import processor
 
     written = CacheBase.get_system
 
     @functools.cache
     def get_system() -> Any:
         system = dict(written())
-        ours = f"{system['hash']} {own_key()} {library.said()}"
+        ours = f"{system['hash']} {own_key()} {library.said()} {processor().key}"
         return {**system, "hash": hashlib.sha256(ours.encode()).hexdigest()}
 
     CacheBase.get_system = staticmethod(get_system)
