@@ -44,6 +44,7 @@ VULKANS = tuple(
 MODES: dict[str, dict[str, str]] = {
     f"{PREFIX}vector": {},
     f"{PREFIX}vector-amx": {"TRITON_SPIRV_TARGET": "cpu:sapphirerapids"},
+    f"{PREFIX}vector-pairs": {"TRITON_SPIRV_TARGET": "cpu:znver4"},
     f"{PREFIX}vector-avx512": {"TRITON_SPIRV_TARGET": "cpu:x86_64-v4"},
     **{f"{PREFIX}{name}": {"TRITON_SPIRV_TARGET": name}
        for name in ("pvc", "bmg", "lnl", "ptl", "dg2", "tgl", "pvc-2022", "dg2-2022", "opencl-gpu", "simt",

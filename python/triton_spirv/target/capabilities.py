@@ -149,6 +149,7 @@ class Arithmetic:
                     allows that: "fma", as GLSL's Fma; "mode", by the driver, for which they say
                     AllowContract (it takes FloatControls2); "", not at all. See spirv/passes/contraction.py
     converts_bf16   SPV_INTEL_bfloat16_conversion: f32 becomes bf16 with one instruction
+    narrows_bf16    so it does where no number is denormal (AVX512-BF16)
     """
 
     float64: bool = True
@@ -157,6 +158,7 @@ class Arithmetic:
     accurate: frozenset[str] = frozenset()
     contracts: str = "fma"
     converts_bf16: bool = False
+    narrows_bf16: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,8 @@ class Products:
 
     accumulators     rows x vectors of a product that are summed in registers; as many as hide the latency
                      of a multiply-add and leave registers for the operands
-    products         forms of operands of which one instruction sums several products: "bf16", "i8", "i16"
+    products         forms of operands of which one instruction sums several products, faster than
+                     multiply-adds of f32 do: "bf16", "i8", "i16"
     tile_registers   operands that the processor's tile registers multiply (AMX): "bf16", "i8"
     unrolled         multiplications of a lane in one turn of a product's loop over K, at most
     matrix           the matrix unit, if any; a kernel that uses it has sub-groups of `columns` lanes

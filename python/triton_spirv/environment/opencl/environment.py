@@ -278,7 +278,7 @@ class OpenCL(OpenCLPrograms):
         return made
 
     def narrows_normal(self, type: Type) -> bool:
-        return "bf16" in self.target.products and type == with_width(Float(32), 16)
+        return self.target.narrows_bf16 and type == with_width(Float(32), 16)
 
     def normal_to_bf16(self, value: Value) -> Value:
         """By VCVTNEPS2BF16, which takes denormal numbers as zero."""
