@@ -23,7 +23,7 @@ from ..plan.accesses import Fetch
 from ..values.tensor import Affine, Pointers
 from ..values.types import pointee_of, shape_of, storage_bytes
 from .places import Place, element_at
-from .tile_fetches import lines_of_part
+from .tile_fetches import Meanwhile, lines_of_part
 
 
 @dataclass(frozen=True)
@@ -52,17 +52,19 @@ class Destination:
                 for column in range(0, columns, self.line):
                     env.prefetch(env.offset(first, b.iadd(down, column)), writes=True)
 
-    def fetch_part(self, ctx: Context, place: Place, rows: int, columns: int, part: Register, *, parts: int
-                   ) -> None:
-        """A part of the same, of so many."""
-        b, (batch, row, column) = ctx.b, place
-        with if_(b.module, self.last):
-            ctx.scopes.open()
-            for down, across in lines_of_part(ctx, part, parts, rows, -(-columns // self.line)):
-                element = batch, b.iadd(row, down), b.iadd(column, b.imul(across, self.line))
-                line = element_at(ctx, self.pointer, self.strides, element)
-                ctx.env.prefetch(line, writes=True)
-            ctx.scopes.close()
+    def in_parts(self, ctx: Context, place: Place, rows: int, columns: int, parts: int) -> Meanwhile:
+        """The same in so many parts: called with the number of one, it fetches that."""
+        b, first = ctx.b, element_at(ctx, self.pointer, self.strides, place)
+
+        def fetch(part: Register) -> None:
+            with if_(b.module, self.last):
+                ctx.scopes.open()
+                for row, line in lines_of_part(ctx, part, parts, rows, -(-columns // self.line)):
+                    moved = b.iadd(b.imul(b.resize(row, I64.width), self.strides[-2]),
+                                   b.resize(b.imul(line, self.line), I64.width))
+                    ctx.env.prefetch(ctx.env.offset(first, moved), writes=True)
+                ctx.scopes.close()
+        return fetch
 
 
 def destination_of(ctx: Context, op: Operation) -> Destination | None:

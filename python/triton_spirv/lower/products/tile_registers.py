@@ -152,7 +152,7 @@ class Tiling:
                         meanwhile += panel_behind(ctx, b, right, self.depth, fetches.far, share,
                                                   rows // high * (panel // wide), self.steps)
                     if behind is not None:
-                        meanwhile.append(partial(behind.fetch_part, ctx, place, high, wide, parts=self.steps))
+                        meanwhile.append(behind.in_parts(ctx, place, high, wide, self.steps))
                     along = partial(self._sum, ctx, a, b, left, builder.iadd(right, column), meanwhile)
                     if late is None:
                         along()
