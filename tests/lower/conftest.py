@@ -10,7 +10,8 @@ from machine import imported, launch
 
 @pytest.fixture(scope="module")
 def watched():
-    """Counts of the addresses that the machine is asked to fetch for reading, by (space, locality)."""
+    """Counts of the addresses that the machine is asked to fetch, by (space, locality); "to write" behind the
+    space where they are to be written."""
     found: dict[tuple[str, int], Counter[int]] = defaultdict(Counter)
 
     def fetch(p, it, number, match):

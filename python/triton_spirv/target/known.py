@@ -219,11 +219,11 @@ NARROWING = "avx512_bf16"
 TILES = "amx_tile"
 TILE_PRODUCTS = {"amx_int8": "i8", "amx_bf16": "bf16"}
 
-#: Whose processors gain by rounds that are multiplied together, as Linux spells it among their features.
+#: Intel, as Linux spells it among the features of a processor.
 VENDOR = "GenuineIntel"
 
-#: Of these, what Intel's processors multiply faster in f32. Measured: VDPBF16PS, which does as much as two of
-#: f32's multiply-adds, takes as long as four on a Sapphire Rapids, and as one on AMD's Zen 4.
+#: Of PRODUCTS, what Intel's processors multiply faster in f32. Measured: VDPBF16PS, which does as much as two
+#: of f32's multiply-adds, takes as long as four on a Sapphire Rapids, and as one on AMD's Zen 4.
 SLOW_ON_INTEL = frozenset({"bf16"})
 
 #: Steps along K that are multiplied together. With 16 registers a panel of 256 stays in the nearest cache,
@@ -248,6 +248,7 @@ def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Tar
     has = (features | own) - {"avx2"}
     if architecture == "x86_64-v3":  # later levels have multiply-adds as wide as two of its sums of products
         has |= {"avx2"}
+    intel = bool(has & {VENDOR, TILES})  # nobody else has tile registers
     return CPU.with_options(
         accumulators=ACCUMULATORS.get(architecture, CPU.accumulators),
         # without the instruction, fma is a function 50 times as slow
@@ -257,7 +258,7 @@ def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Tar
         chooses=architecture in CHOOSING,
         mask_registers=architecture in MASKING,
         products=frozenset(form for feature, form in PRODUCTS.items() if feature in has)
-        - (SLOW_ON_INTEL if has & {VENDOR, TILES} else set()),
+        - (SLOW_ON_INTEL if intel else set()),
         narrows_bf16=NARROWING in has,
         tile_registers=frozenset(form for feature, form in TILE_PRODUCTS.items() if {TILES, feature} <= has),
         # measured: Sapphire Rapids loses a tenth by it, a Zen 4 takes up to 1.8 times as long without
@@ -266,7 +267,7 @@ def cpu_target(architecture: str, features: frozenset[str] = frozenset()) -> Tar
         # measured: a Xeon gains 2 to 15 %, a Zen 4 up to 5, and the same with 16 registers loses up to 17
         fetches_in_parts=architecture in MASKING,
         # measured on Xeons, with and without tile registers, and with AVX2; nobody else's
-        joined_steps=JOINED_STEPS.get(architecture, 0) if has & {VENDOR, TILES} else 0,
+        joined_steps=JOINED_STEPS.get(architecture, 0) if intel else 0,
     )
 
 

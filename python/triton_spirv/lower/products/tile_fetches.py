@@ -19,7 +19,6 @@ from ..context import Context
 from ..memory.prefetch import LINE, SpreadFetches
 from ..values.tensor import Stored
 from ..values.types import storage_bytes
-from .grouped import VECTOR as WORDS
 from .in_memory import InMemory
 from .micro_kernel import Kernel
 from .operand import Block
@@ -28,7 +27,7 @@ from .places import Place
 #: Called with the number of each step along K.
 Meanwhile = Callable[[Register], None]
 
-#: Lines of a panel that are fetched with one step of tile registers, at most: 64 turns of the processor.
+#: Lines of a panel that are fetched with one step of tile registers, at most: a step takes 64 cycles.
 MOST_LINES = 8
 
 
@@ -106,7 +105,8 @@ def panel_behind(ctx: Context, right: Block, start: Register, depth: int, far: R
     """While tile registers multiply a panel that starts there, of so many words of 32 bits along K: the one
     behind it, where `far` holds, in a share for each tile of sums and a part of that with each of its steps.
     It goes into the second cache: the nearest one is full. Nothing where tiles are too few for it."""
-    b, lines = ctx.b, depth * right.panel // WORDS
+    b, words = ctx.b, LINE // storage_bytes(right.stored.element)
+    lines = depth * right.panel // words
     if lines > MOST_LINES * shares * steps:
         return []
     behind = b.iadd(start, right.outer)
@@ -116,8 +116,8 @@ def panel_behind(ctx: Context, right: Block, start: Register, depth: int, far: R
             ctx.scopes.open()
             part = b.iadd(b.imul(share, steps), step)
             for _, line in lines_of_part(ctx, part, shares * steps, 1, lines):
-                place = b.iadd(behind, b.imul(line, WORDS))
-                ctx.env.private_prefetch(right.array, right.width, place, WORDS, nearest=False)
+                place = b.iadd(behind, b.imul(line, words))
+                ctx.env.private_prefetch(right.array, right.width, place, words, nearest=False)
             ctx.scopes.close()
     return [fetch]
 

@@ -154,8 +154,8 @@ def _lies_far(ctx: Context, op: Operation, panels: Block) -> Register | None:
 
 
 def _nobody() -> SpreadFetches:
-    """Who fetches ahead: tiles are loaded as fast as memory gives lines, so each line that is fetched
-    meanwhile delays them, and staging reads long rows, which the processor foresees."""
+    """Who fetches what the next round reads: staging reads long rows, which the processor foresees, and to
+    fetch them while tiles are multiplied gained nothing."""
     return SpreadFetches(shares=1)
 
 
