@@ -12,8 +12,8 @@ import triton_spirv
 from triton_spirv.runtime.processor import processor
 from triton_spirv.target import find_target
 
-#: units in the last place: 0.967 is the largest of four million
-ULPS = 1.0
+#: units in the last place: 0.967 is the largest of four million, 1.036 without multiply-add instructions
+ULPS = 1.0 if processor().architecture in ("x86_64-v3", "x86_64-v4") else 1.04
 
 BLOCK = 1024
 

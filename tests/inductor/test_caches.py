@@ -50,15 +50,17 @@ print(counters["inductor"]["fxgraph_cache_hit"] + counters["aot_autograd"]["auto
     assert [bool(int(one.stdout)) for one in done] == [False, True, False]
 
 
-def test_another_processor_compiles_anew(script: Script) -> None:
-    """Kernels name the processor that they are for: one that lacks what they use refuses them."""
+def test_another_processor_or_target_compiles_anew(script: Script) -> None:
+    """Kernels name the processor that they are for: one that lacks what they use refuses them. So is it with
+    the target that TRITON_SPIRV_TARGET asks for."""
     text = RUN + """
 from torch._dynamo.utils import counters
 print(counters["inductor"]["fxgraph_cache_hit"] + counters["aot_autograd"]["autograd_cache_hit"])
 """
-    done = [script(text), script(text, CL_CONFIG_CPU_TARGET_ARCH="corei7-avx")]
+    done = [script(text), script(text, CL_CONFIG_CPU_TARGET_ARCH="corei7-avx"),
+            script(text, TRITON_SPIRV_TARGET="cpu:x86_64-v3")]
     assert not any(one.returncode for one in done), [one.stderr for one in done]
-    assert [int(one.stdout) for one in done] == [0, 0]
+    assert [int(one.stdout) for one in done] == [0, 0, 0]
 
 
 def test_the_key_is_of_all_files(tmp_path: Path) -> None:

@@ -61,17 +61,19 @@ def own_key(folder: Path = Path(__file__).parent) -> str:
 
 def _name_ourselves_in_caches() -> None:
     """Kernels of Inductor's caches count as other ones when this package has changed, and on another
-    processor, whose name is in their text; without a GPU their key knows torch's version and nothing of
-    Triton."""
+    processor or for another target, whose names are in their text; without a GPU their key knows torch's
+    version and nothing of Triton."""
     from torch._inductor.codecache import CacheBase
     from triton_spirv.runtime.processor import processor
+    from triton_spirv_backend.targets import current_target
 
     written = CacheBase.get_system
 
     @functools.cache
     def get_system() -> Any:
         system = dict(written())
-        ours = f"{system['hash']} {own_key()} {library.said()} {processor().key}"
+        ours = (f"{system['hash']} {own_key()} {library.said()} {processor().key} "
+                f"{current_target().arch}")
         return {**system, "hash": hashlib.sha256(ours.encode()).hexdigest()}
 
     CacheBase.get_system = staticmethod(get_system)
