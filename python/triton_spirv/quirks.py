@@ -238,6 +238,13 @@ TABLE = (
           "Such stores are volatile, of which it makes none.",
           ("lower/memory/store.py",),
           "tests/lower/test_scattered_rows.py::test_for_intels_avx512"),
+    Quirk("halves_of_addresses", INTEL_CPU, "2026.22, for processors with AVX-512",
+          "Of 16 integers of 64 bits whose halves are one number each, and of which it needs one of each "
+          "half, it takes the first half's for both: of loads of runs of eight elements the second had the "
+          "first one's address.",
+          "Of runs, only the first elements' addresses are computed.",
+          ("lower/addresses/access.py",),
+          "tests/lower/test_addresses_of_runs.py::test_for_intels_avx512"),
     Quirk("traps_on_division", POCL, "6.0",
           "It makes the processor's own division of one of integers. By 0, or of the least number by -1, "
           "that ends the process, also for elements that a mask leaves out.",

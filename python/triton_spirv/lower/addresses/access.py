@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import reduce
 
 from ...ir.model import Operation, Type
-from ...layout import Layout
+from ...layout import Layout, log2
 from ...spirv.builder import I64
 from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
@@ -70,14 +70,30 @@ class AccessPointers:
         self.steps: list[int | None] = []  # elements from register 0 to each register, where they are known
         if isinstance(ptr, Uniform):
             ptr = Pointers(ptr.shape, ptr.element, ptr.scalar)
+        if isinstance(ptr, Pointers) and by_firsts(ptr, layout, self.run):
+            self.base, self.firsts = ptr.base, self._firsts(ptr)
+            return
+        starts = self._starts()
+        self.apart = layout.width // starts.width  # components from one that has an offset to the next
         if isinstance(ptr, Pointers):
-            self.base = ptr.base
-            if by_firsts(ptr, layout, self.run):
-                self.firsts = self._firsts(ptr)
-                return
-            self.offsets = element_offsets(ctx, ptr, layout)
+            self.base, self.offsets = ptr.base, element_offsets(ctx, ptr, starts)
         else:
-            self.offsets = list(ctx.evaluation.fragment(ptr, layout).registers)
+            self.offsets = list(ctx.evaluation.fragment(ptr, starts).registers)
+
+    def _starts(self) -> Layout:
+        """The layout of the first element of each run, whose addresses are all that an access of runs asks
+        for. To compute those of all elements takes longer, and the quirk `halves_of_addresses` has those of
+        the first run for the second."""
+        if self.run == 1 or self.layout.lane:
+            return self.layout
+        starts = replace(self.layout, component=self.layout.component[log2(self.run):])
+        self.ctx.masks.hold_for_fewer(self.layout, starts)
+        return starts
+
+    def _offset(self, register: int, component: int) -> Register | None:
+        """Of the first component of a run, from the base; None for zero."""
+        offset = self.offsets[register]
+        return None if offset is None else self.ctx.b.extract(offset, component // self.apart)
 
     def _firsts(self, pointers: Pointers) -> list[Register]:
         """The offset of component 0 of each register."""
@@ -131,11 +147,11 @@ class AccessPointers:
         if self.firsts is not None:
             first = ctx.env.offset(self.base, self.firsts[register])  # type: ignore[arg-type]
             return first if component == 0 else ctx.env.offset(first, b.constant(I64, component))
-        offset = self.offsets[register]
+        offset = self._offset(register, component)
         if self.base is None:
             assert offset is not None
-            return ctx.env.pointer(b.extract(offset, component), self.pointee)
-        return self.base if offset is None else ctx.env.offset(self.base, b.extract(offset, component))
+            return ctx.env.pointer(offset, self.pointee)
+        return self.base if offset is None else ctx.env.offset(self.base, offset)
 
     def load(self, register: int, mask: Register | None, other: Register | None, volatile: bool) -> Register:
         if mask is None and not volatile and (test := self._in_one_piece(register)) is not None:
@@ -233,11 +249,10 @@ class AccessPointers:
         """The address of a run of components, or of so many elements behind one, under a mask of its own;
         where that is false the tensor's beginning, as `spared` says, which knows whole registers."""
         b, env = self.ctx.b, self.ctx.env
-        offset = None if self.firsts is not None else self.offsets[register]
-        if self.base is None or offset is None or not self.ctx.target.masked_access:
+        moved = None if self.firsts is not None else self._offset(register, component)
+        if self.base is None or moved is None or not self.ctx.target.masked_access:
             first = self.pointer(register, component)
             return env.offset(first, b.constant(I64, behind)) if behind else first
-        moved = b.extract(offset, component)
         moved = b.iadd(moved, behind) if behind else moved
         return env.offset(self.base, b.select(b.any(mask), moved, b.constant(I64, 0)))
 
