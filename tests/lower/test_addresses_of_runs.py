@@ -1,6 +1,6 @@
 """addresses/access.py: of neighbours that lie in runs, only the first one's address is computed. Rows and
-pixels whose places tables tell, read twice; and, for Intel's AVX-512, in a process of its own, which this file
-is as a program, what the driver makes of the addresses of all of them.
+pixels whose places tables tell, read twice; and, for Intel's AVX-512, in a process of its own, which this
+file is as a program, what the driver makes of the addresses of all of them.
 
 A small U-Net of torch.compile found it, whose upsampling was wrong by a fourth."""
 

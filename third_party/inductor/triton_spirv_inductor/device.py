@@ -14,6 +14,7 @@ from typing import Any
 from . import (
     choices,
     concatenation,
+    convolutions,
     cpp_wrapper,
     flex,
     heuristics,
@@ -35,6 +36,7 @@ def register() -> None:
     """Once in a process."""
     choices.install()
     concatenation.install()
+    convolutions.install()
     cpp_wrapper.install()
     flex.install()
     heuristics.note_lengths()
