@@ -1,8 +1,8 @@
 """Convolutions of max_autotune: the bias is added behind them.
 
 Inductor's templates of convolutions have no bias. For a GPU it takes the bias off first; for a CPU it keeps
-it for torch's library, and times templates with three tensors instead of two; one that is chosen without being
-timed leaves the bias out.
+it for torch's library, and times templates with three tensors instead of two; one that is chosen without
+being timed leaves the bias out.
 """
 
 from __future__ import annotations
