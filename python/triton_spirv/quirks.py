@@ -243,7 +243,7 @@ TABLE = (
           "half, it takes the first half's for both: of loads of runs of eight elements the second had the "
           "first one's address.",
           "Of runs, only the first elements' addresses are computed.",
-          ("lower/addresses/access.py",),
+          ("lower/addresses/transfers.py", "lower/addresses/access.py"),
           "tests/lower/test_addresses_of_runs.py::test_for_intels_avx512"),
     Quirk("traps_on_division", POCL, "6.0",
           "It makes the processor's own division of one of integers. By 0, or of the least number by -1, "

@@ -1,6 +1,6 @@
-"""addresses/access.py: of neighbours that lie in runs, only the first one's address is computed. Rows and
-pixels whose places tables tell, read twice; and, for Intel's AVX-512, in a process of its own, which this
-file is as a program, what the driver makes of the addresses of all of them.
+"""addresses/transfers.py `starts`: of neighbours that lie in runs, only the first one's address is computed.
+Rows and pixels whose places tables tell, read twice; and, for Intel's AVX-512, in a process of its own, which
+this file is as a program, what the driver makes of the addresses of all of them.
 
 A small U-Net of torch.compile found it, whose upsampling was wrong by a fourth."""
 
@@ -128,8 +128,8 @@ def test_for_intels_avx512(way: str, tmp_path: Path) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "all":
-        from triton_spirv.lower.addresses.access import AccessPointers
+        from triton_spirv.lower.addresses import access, transfers
 
-        AccessPointers._starts = lambda self: self.layout  # type: ignore[method-assign]
+        access.starts = transfers.starts = lambda layout, run: layout
     print(wrong_rows(8, 1, torch.int64, torch.float32), wrong_pixels(8, 512, torch.int64, torch.float32),
           wrong_scattered(8, 1, torch.int64, torch.float32))

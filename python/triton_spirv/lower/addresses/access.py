@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import reduce
 
 from ...ir.model import Operation, Type
-from ...layout import Layout, log2
+from ...layout import Layout
 from ...spirv.builder import I64
 from ...spirv.control import IfElse
 from ...spirv.module import Value as Register
@@ -22,7 +22,7 @@ from ..values.tensor import Affine, Fragment, Pointers, Tensor, Uniform
 from ..values.types import storage_bytes, storage_type
 from .pointer_motion import rounds_of
 from .strided import Picked
-from .transfers import by_firsts
+from .transfers import by_firsts, starts
 
 STREAMED_VECTOR = 32  # bytes of the smallest vector worth streaming
 
@@ -73,22 +73,13 @@ class AccessPointers:
         if isinstance(ptr, Pointers) and by_firsts(ptr, layout, self.run):
             self.base, self.firsts = ptr.base, self._firsts(ptr)
             return
-        starts = self._starts()
-        self.apart = layout.width // starts.width  # components from one that has an offset to the next
+        asked = starts(layout, self.run)
+        self.apart = layout.width // asked.width  # components from one that has an offset to the next
+        ctx.masks.hold_for_fewer(layout, asked)
         if isinstance(ptr, Pointers):
-            self.base, self.offsets = ptr.base, element_offsets(ctx, ptr, starts)
+            self.base, self.offsets = ptr.base, element_offsets(ctx, ptr, asked)
         else:
-            self.offsets = list(ctx.evaluation.fragment(ptr, starts).registers)
-
-    def _starts(self) -> Layout:
-        """The layout of the first element of each run, whose addresses are all that an access of runs asks
-        for. To compute those of all elements takes longer, and the quirk `halves_of_addresses` has those of
-        the first run for the second."""
-        if self.run == 1 or self.layout.lane:
-            return self.layout
-        starts = replace(self.layout, component=self.layout.component[log2(self.run):])
-        self.ctx.masks.hold_for_fewer(self.layout, starts)
-        return starts
+            self.offsets = list(ctx.evaluation.fragment(ptr, asked).registers)
 
     def _offset(self, register: int, component: int) -> Register | None:
         """Of the first component of a run, from the base; None for zero."""

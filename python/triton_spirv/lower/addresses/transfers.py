@@ -174,7 +174,8 @@ class Transfers:
     def asks_for_all(self, pointers: Pointers, layout: Layout) -> bool:
         """Does an access under this layout ask for the offsets of all elements?"""
         wide = self.by_memory(pointers, layout, pointee_of(pointers.element))
-        return not by_firsts(pointers, wide, self.run(pointers, wide))
+        run = self.run(pointers, wide)
+        return starts(wide, run) == wide and not by_firsts(pointers, wide, run)
 
 
 def _offsets(pointers: Tensor) -> Offsets:
@@ -245,3 +246,10 @@ def alignment(pointers: Value, layout: Layout, run: int, size: int) -> int:
 def by_firsts(pointers: Pointers, layout: Layout, run: int) -> bool:
     """Is the address of component 0 of each register all that an access asks for?"""
     return run == layout.width and (run > 1 or (pointers.affine is not None and not pointers.terms))
+
+
+def starts(layout: Layout, run: int) -> Layout:
+    """That of the first element of each run, whose addresses are all that an access to runs asks for. To
+    compute those of all elements takes longer, and the quirk `halves_of_addresses` has those of the first run
+    for the second."""
+    return layout if run == 1 or layout.lane else replace(layout, component=layout.component[log2(run):])
