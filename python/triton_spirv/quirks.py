@@ -240,10 +240,11 @@ TABLE = (
           "tests/lower/test_scattered_rows.py::test_for_intels_avx512"),
     Quirk("halves_of_addresses", INTEL_CPU, "2026.22, for processors with AVX-512",
           "Of 16 integers of 64 bits whose halves are one number each, and of which it needs one of each "
-          "half, it takes the first half's for both: of loads of runs of eight elements the second had the "
-          "first one's address.",
-          "Of runs, only the first elements' addresses are computed.",
-          ("lower/addresses/transfers.py", "lower/addresses/access.py"),
+          "half, it takes the first half's for both, now and then: of loads of runs of eight elements the "
+          "second had the first one's address, of rows of 32 the second row the first one's.",
+          "Of runs, only the first elements' addresses are computed; where all have been, those come from "
+          "registers that went by way of memory.",
+          ("lower/addresses/transfers.py", "lower/walk/evaluation.py", "lower/values/fragment.py"),
           "tests/lower/test_addresses_of_runs.py::test_for_intels_avx512"),
     Quirk("traps_on_division", POCL, "6.0",
           "It makes the processor's own division of one of integers. By 0, or of the least number by -1, "

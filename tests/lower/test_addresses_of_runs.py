@@ -55,6 +55,28 @@ def scattered(places, shifts, x, out, n, ROWS: tl.constexpr, COLUMNS: tl.constex
     tl.store(out + (place * 40 + j[None, :] * STEP + 10000 * shift), value, inside)
 
 
+@triton.jit
+def shared(first, second, x, out, n, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    """Whole registers at places that two loads have in common."""
+    i, j = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None], tl.arange(0, COLUMNS)[None, :]
+    inside = i < n
+    one, two = tl.load(first + i, inside, other=0), tl.load(second + i, inside, other=0)
+    at = 256 * (two * (two & 3)) + j + 11 * (i // 192) + one + 40 * (one * (two & 3))
+    value = tl.load(x + at, inside, other=0)
+    value += tl.load(x + (at + 256 * one), inside, other=0)
+    tl.store(out + i * COLUMNS + j, value, inside)
+
+
+@triton.jit
+def through_pointers(offsets, places, out, n, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    """Rows behind a table of pointers."""
+    i, j = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None], tl.arange(0, COLUMNS)[None, :]
+    inside = (i < n) & (j < COLUMNS)
+    offset = tl.load(offsets + i % 7, i < n, other=0).to(tl.int8).to(tl.int32)
+    rows = tl.load(places + i % 7, i < n, other=0).to(out.dtype)
+    tl.store(out + i * COLUMNS + j, tl.load(rows + (j + 32 * offset), inside, other=1), inside)
+
+
 def table(count: int, most: int, dtype: torch.dtype, seed: int) -> torch.Tensor:
     return torch.from_numpy(np.random.default_rng(seed).permutation(most)[:count]).to(dtype)
 
@@ -111,6 +133,30 @@ def test_rows(columns: int, step: int, dtype: torch.dtype, index: torch.dtype) -
 @pytest.mark.parametrize("run, block", ((2, 512), (4, 512), (8, 256), (8, 512), (8, 2048), (16, 512)))
 def test_pixels(run: int, block: int, dtype: torch.dtype, index: torch.dtype) -> None:
     assert not wrong_pixels(run, block, index, dtype)
+
+
+@pytest.mark.parametrize("index", (torch.int64, torch.int32), ids=str)
+@pytest.mark.parametrize("rows, columns", ((4, 16), (8, 16), (2, 32), (4, 32), (8, 32), (4, 64)))
+def test_places_in_common(rows: int, columns: int, index: torch.dtype) -> None:
+    n = 6 * rows - 1
+    one, two = table(n, 60, index, 0), table(n, 50, index, 1) % 40
+    x, out = numbers(400000, torch.float32), torch.zeros(n, columns)
+    shared[(6,)](one, two, x, out, n, rows, columns)
+    i, a, b = torch.arange(n)[:, None], one.long()[:, None], two.long()[:, None]
+    at = 256 * (b * (b & 3)) + torch.arange(columns) + 11 * (i // 192) + a + 40 * (a * (b & 3))
+    assert torch.equal(out, x[at] + x[at + 256 * a])
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+@pytest.mark.parametrize("rows, columns", ((16, 8), (2, 32), (8, 32)))
+def test_tables_of_pointers(rows: int, columns: int, dtype: torch.dtype) -> None:
+    n, x = 6 * rows - 1, numbers(4000, dtype)
+    first = torch.tensor([100 * i for i in range(7)])
+    offsets, places = table(7, 7, torch.int64, 0), x.data_ptr() + first * x.element_size()
+    out = torch.zeros(n, columns, dtype=dtype)
+    through_pointers[(6,)](offsets, places, out, n, rows, columns)
+    i = torch.arange(n) % 7
+    assert torch.equal(out, x[first[i][:, None] + torch.arange(columns) + 32 * offsets[i][:, None]])
 
 
 @pytest.mark.parametrize("way", ("first ones", "all"))

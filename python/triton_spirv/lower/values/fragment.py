@@ -162,6 +162,16 @@ def rearrange(b: Builder, source: Fragment, layout: Layout) -> Fragment:
     return Fragment(layout, source.element, tuple(registers))
 
 
+def hidden(b: Builder, source: Fragment) -> Fragment:
+    """The same registers, of which a driver no longer knows what they are made of: by way of memory."""
+    made = []
+    for register in source.registers:
+        place = b.module.variable(register.type)
+        b.emit("OpStore", place, register, ["Volatile"])
+        made.append(b.emit("OpLoad", place, ["Volatile"], type=register.type))
+    return replace(source, registers=tuple(made))
+
+
 def _exchanges(have: Layout, want: Layout) -> list[tuple[int, int]]:
     """The component bits of `have` to exchange for register bits, so that components hold what they do in
     `want`.

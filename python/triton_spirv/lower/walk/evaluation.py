@@ -100,9 +100,17 @@ class Evaluation:
                 return self._other_threads(tensor, layout)
             if any(layout.step):
                 return self.fragment(self._arrays.spill(tensor), layout)
+            if layout.width < tensor.layout.width and self._has_halves(tensor):
+                tensor = fragments.hidden(self._b, tensor)
             return fragments.rearrange(self._b, tensor, layout)
         assert isinstance(tensor, Stored), tensor
         return self._arrays.read(tensor, layout)
+
+    def _has_halves(self, tensor: Fragment) -> bool:
+        """Are its registers two of the processor's, of which drivers mix up the components? (The quirk
+        `halves_of_addresses`.)"""
+        wide = tensor.layout.width == 16 and storage_bytes(tensor.element) == 8
+        return wide and not self._env.target.lanes
 
     def _window(self, tensor: Window, layout: Layout) -> Fragment:
         """The registers of this turn; there are no others."""
